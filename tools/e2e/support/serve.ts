@@ -1,12 +1,11 @@
 /** `orion serve` as a process of its own, and clients that send what they are told to. */
-import { request } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
-import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
 import { afterAll, beforeAll } from 'vitest';
 
 import type { RunEvent } from '@orion/contracts';
+import { askServer, codeOf, openSocket, readToEnd, sendBytes } from '@orion/testkit/http';
+import type { HttpAnswer, HttpQuestion } from '@orion/testkit/http';
 
 import type { RunOptions, Running } from './run.ts';
 import { createSandbox } from './sandbox.ts';
@@ -18,23 +17,8 @@ const START_MS = 35_000;
 
 export const SERVER_TOKEN = 'a-token-of-the-tests-0123456789';
 
-export type HttpAnswer = {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-  /** Of a JSON answer, else null. */
-  readonly json: unknown;
-};
-
-export type HttpQuestion = {
-  readonly method?: string;
-  /** `null`: none. */
-  readonly token?: string | null;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON, by POST if nothing else is said. */
-  readonly json?: unknown;
-  readonly body?: string | Uint8Array;
-};
+export type { HttpAnswer, HttpQuestion };
+export { codeOf, readToEnd };
 
 export type ServedProcess = {
   readonly running: Running;
@@ -76,14 +60,9 @@ export async function serve(
     running,
     url,
     port,
-    ask: (path, question) => ask(port, path, question),
+    ask: (path, question) => askServer(port, path, { token: SERVER_TOKEN, ...question }),
     open: () => openSocket(port),
-    send: async (text) => {
-      const socket = await openSocket(port);
-      const answer = readToEnd(socket);
-      socket.write(text);
-      return answer;
-    },
+    send: (bytes) => sendBytes(port, bytes),
     log: () =>
       running
         .stderr()
@@ -108,11 +87,6 @@ export function sharedServer(args: readonly string[] = []): () => ServedProcess 
   };
 }
 
-/** The code of an answer that is an error. */
-export function codeOf(json: unknown): string {
-  return (json as { readonly error?: { readonly code: string } } | null)?.error?.code ?? '';
-}
-
 /** What came back, as `status CODE`. */
 export function told({ status, json }: Pick<HttpAnswer, 'status' | 'json'>): string {
   return `${status} ${codeOf(json)}`.trim();
@@ -128,69 +102,6 @@ export function toldOf(bytes: string): readonly string[] {
       const isJson = body.startsWith('{') && body.endsWith('}');
       return told({ status: Number(answer.slice(9, 12)), json: isJson ? JSON.parse(body) : null });
     });
-}
-
-/** Without an agent, since `fetch` decides some headers by itself. */
-function ask(
-  port: number,
-  path: string,
-  { method, token = SERVER_TOKEN, headers = {}, json, body }: HttpQuestion = {},
-): Promise<HttpAnswer> {
-  const sent = json === undefined ? body : JSON.stringify(json);
-  return new Promise((resolve, reject) => {
-    const asked = request(
-      {
-        port,
-        host: '127.0.0.1',
-        path,
-        method: method ?? (sent === undefined ? 'GET' : 'POST'),
-        agent: false,
-        headers: {
-          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-          ...(sent === undefined || 'transfer-encoding' in headers
-            ? {}
-            : { 'content-length': Buffer.byteLength(sent) }),
-          ...headers,
-        },
-      },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-        response.on('error', reject);
-        response.on('end', () => {
-          const isJson = response.headers['content-type']?.includes('json') === true;
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            text,
-            json: isJson && text !== '' ? (JSON.parse(text) as unknown) : null,
-          });
-        });
-      },
-    );
-    asked.on('error', reject);
-    asked.end(sent);
-  });
-}
-
-/** It ends with the server, when the machine of the test does. */
-function openSocket(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1' }, () => resolve(socket));
-    socket.once('error', reject);
-  });
-}
-
-/** What arrives on a socket until it ends. */
-export function readToEnd(socket: Socket): Promise<string> {
-  return new Promise((resolve) => {
-    let text = '';
-    socket.setEncoding('latin1');
-    socket.on('data', (data: string) => (text += data));
-    socket.on('error', () => undefined);
-    socket.on('close', () => resolve(text));
-  });
 }
 
 /** What arrives of a stream of events, as text frames. */

@@ -1,14 +1,19 @@
 /** A server on a real port, with a workspace of its own. Everything is closed and removed when its test ends. */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { request } from 'node:http';
-import type { IncomingHttpHeaders, RequestOptions } from 'node:http';
-import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { createOrion } from '@orion/agent';
 import type { Orion, OrionOptions } from '@orion/agent';
+import {
+  askServer as askWith,
+  codeOf,
+  openSocket as open,
+  readToEnd,
+  sendBytes,
+} from '@orion/testkit/http';
+import type { HttpAnswer, HttpQuestion } from '@orion/testkit/http';
 import { onTestFinished } from 'vitest';
 
 import type { ServerOptions } from '../configuration.ts';
@@ -17,28 +22,8 @@ import type { RunningServer } from '../start-server.ts';
 
 export const TOKEN = 'a-token-of-the-tests-0123456789';
 
-export type Answer = {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-  /** Of a JSON answer. */
-  readonly json: unknown;
-};
-
-/** The code of an answer that is an error. */
-export function codeOf(json: unknown): string {
-  return (json as { readonly error?: { readonly code: string } } | null)?.error?.code ?? '';
-}
-
-export type AskOptions = {
-  readonly method?: string;
-  /** `null`: no token. */
-  readonly token?: string | null;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
-  readonly json?: unknown;
-  readonly body?: string | Uint8Array;
-};
+export type { HttpAnswer as Answer, HttpQuestion as AskOptions };
+export { codeOf, readToEnd };
 
 export type TestServer = {
   readonly server: RunningServer;
@@ -46,7 +31,7 @@ export type TestServer = {
   readonly root: string;
   readonly port: number;
   readonly log: string[];
-  readonly ask: (path: string, options?: AskOptions) => Promise<Answer>;
+  readonly ask: (path: string, options?: HttpQuestion) => Promise<HttpAnswer>;
   /** Sends bytes as they are, and answers what came back until the connection ended. */
   readonly send: (text: string) => Promise<string>;
 };
@@ -86,73 +71,20 @@ export async function startTestServer(
   };
 }
 
-/** Without an agent, since `fetch` decides some headers by itself. */
+/** With the token of the tests, unless something else is said. */
 export function askServer(
   port: number,
   path: string,
-  { method, token = TOKEN, headers = {}, json, body }: AskOptions = {},
-): Promise<Answer> {
-  const sent = json === undefined ? body : JSON.stringify(json);
-  const options: RequestOptions = {
-    port,
-    host: '127.0.0.1',
-    path,
-    method: method ?? (sent === undefined ? 'GET' : 'POST'),
-    agent: false,
-    headers: {
-      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(sent === undefined || 'transfer-encoding' in headers
-        ? {}
-        : { 'content-length': Buffer.byteLength(sent) }),
-      ...headers,
-    },
-  };
-  return new Promise((resolve, reject) => {
-    const asked = request(options, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString('utf8');
-        const isJson = response.headers['content-type']?.includes('json') === true && text !== '';
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          text,
-          json: isJson ? JSON.parse(text) : null,
-        });
-      });
-    });
-    asked.on('error', reject);
-    asked.end(sent);
-  });
+  question?: HttpQuestion,
+): Promise<HttpAnswer> {
+  return askWith(port, path, { token: TOKEN, ...question });
 }
 
-export function openSocket(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1' }, () => resolve(socket));
-    socket.once('error', reject);
-    onTestFinished(() => void socket.destroy());
-  });
-}
-
-/** What arrives on a socket until it ends. */
-export function readToEnd(socket: Socket): Promise<string> {
-  return new Promise((resolve) => {
-    let text = '';
-    socket.setEncoding('latin1');
-    socket.on('data', (data: string) => (text += data));
-    socket.on('error', () => undefined);
-    socket.on('close', () => resolve(text));
-  });
-}
-
-async function sendBytes(port: number, text: string): Promise<string> {
-  const socket = await openSocket(port);
-  const answer = readToEnd(socket);
-  socket.write(text);
-  return answer;
+/** Closed when the test ends. */
+export async function openSocket(port: number): Promise<Socket> {
+  const socket = await open(port);
+  onTestFinished(() => void socket.destroy());
+  return socket;
 }
 
 /** The parts of an answer that arrived as bytes. */
