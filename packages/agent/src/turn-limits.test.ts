@@ -13,6 +13,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { settingsFromEnvironment } from './config/settings.ts';
 import { createOrion } from './create-orion.ts';
 import { temporaryDirectory } from './testing/set-up.ts';
+import { tool } from './testing/taken-turn.ts';
 
 /** Hazard: a limit that a protocol has, and that nobody can set. */
 
@@ -149,4 +150,52 @@ it('R251: the seconds of a turn count from its first run, and that may be a reco
   expect(recovered.at(-1)).toMatchObject({ status: 'stopped', stopReason: 'max_seconds' });
   expect((await turn()).at(-1)).toMatchObject({ status: 'complete', fullContent: 'Hello.' });
   await orion.close();
+});
+
+it('R251: what a person takes to decide does not count, and ends no question', async () => {
+  const clock = createFakeClock();
+  const asked: string[] = [];
+  const lunch = async (about: string): Promise<void> => {
+    asked.push(about);
+    await clock.advance(90_000);
+  };
+  const adapter = createFakeAdapter([
+    callsReply([
+      toolCall('b', 'WritePlanTool_begin', {
+        intent: 'test',
+        target_file: '.env',
+        operation: 'create',
+      }),
+    ]),
+    textReply('A=1\nDONE\n'),
+    callsReply([toolCall('c', 'Run')]),
+    textReply('All done.'),
+  ]);
+  const orion = await createOrion({
+    workspace,
+    store: 'memory',
+    adapter,
+    clock,
+    settings: { maxSeconds: 60 },
+    tools: [
+      { ...tool('Run', 'write'), action: () => ({ kind: 'command', command: 'make', folder: '' }) },
+    ],
+    async confirmProtectedPath(path) {
+      await lunch(path);
+      return true;
+    },
+    async approve({ intent }) {
+      await lunch(intent);
+      return { approved: true };
+    },
+    async reviewAction(action, signal) {
+      await lunch(action.kind);
+      return signal.aborted ? { approved: false, reason: 'cut off' } : { approved: true };
+    },
+  });
+  const events = await collect(orion.runTurn({ content: 'x' }));
+  await orion.close();
+  expect(asked).toEqual(['.env', 'test', 'command']);
+  expect(events.at(-1)).toMatchObject({ status: 'complete', fullContent: 'All done.' });
+  expect(events.findLast((event) => event.type === 'tool_result')).toMatchObject({ ok: true });
 });

@@ -25,6 +25,8 @@ export function turnContext(
   const { workspace, writePlanTool, protocolConfig, trace, clock, patterns, keys } = dependencies;
   const { redact } = keys;
   for (const why of dependencies.missingTools) leftOut?.(why);
+  // It may ask a person about a protected path; all else in it takes next to no time.
+  const beginUntimed: typeof begin = (...begun) => scope.clock.standStill(() => begin(...begun));
   // Only a turn that somebody else may take is asked whose it is.
   const { ownership } = dependencies;
   const asked = ownership.fence === null ? adapter : confirmedAdapter(adapter, ownership);
@@ -34,14 +36,16 @@ export function turnContext(
     requestId: ids.requestId,
     adapter: asked,
     toolRegistry: createToolRegistry(
-      [...fileTools(workspace, writePlanTool, begin), ...dependencies.tools],
+      [...fileTools(workspace, writePlanTool, beginUntimed), ...dependencies.tools],
       {
         approve: async (request) => {
           const { call, effect } = request;
           const asked = scope.owned?.approvals ?? null;
-          const approval = await dependencies.approveCall(
-            request,
-            asked === null ? undefined : (action, cut) => asked.reviewCall(action, call.id, cut),
+          const approval = await scope.clock.standStill(() =>
+            dependencies.approveCall(
+              request,
+              asked === null ? undefined : (action, cut) => asked.reviewCall(action, call.id, cut),
+            ),
           );
           // A begin has no effect but a session, which is found again.
           if (approval.approved && effect === 'write' && call.name !== BEGIN_TOOL_NAME) {
@@ -67,8 +71,8 @@ export function turnContext(
     redact,
     config: sampled(protocolConfig, mode, adapter),
     turnState: state,
-    clock,
-    startedAt: (scope.startedAt ??= clock.monotonic()),
+    clock: scope.clock,
+    startedAt: (scope.startedAt ??= scope.clock.monotonic()),
     signal,
     reportsCheckpoints: scope.owned !== null,
   };

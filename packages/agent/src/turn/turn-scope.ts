@@ -47,6 +47,7 @@ import {
   receiptMessage,
 } from './receipt-message.ts';
 import type { Asides } from './asides.ts';
+import { TurnClock } from './turn-clock.ts';
 import { targetNow } from './session/target-now.ts';
 import { SessionDriver } from './session/session-driver.ts';
 import type { SessionOutcome, SessionStart, TurnContext } from './session/session-run.ts';
@@ -144,7 +145,9 @@ export class TurnScope {
   /** Aborted when the turn is cancelled or the process stops. */
   readonly signal: AbortSignal;
   readonly state: TurnState = createTurnState();
-  /** When the first context of this turn was made, by the monotonic clock. */
+  /** Stands still while the turn waits for a person. */
+  readonly clock: TurnClock;
+  /** When the first context of this turn was made, by `clock`. */
   startedAt: number | null = null;
   /** What a provider is sent, the system prompt first; valid at every moment. */
   messages: readonly Message[] = [];
@@ -176,21 +179,21 @@ export class TurnScope {
     this.dependencies = dependencies;
     this.ids = ids;
     this.signal = signal;
+    this.clock = new TurnClock(dependencies.clock);
     this.earlier = history;
     this.openSessionId = openSessionId;
     this.#thread = thread;
     this.owned = owned;
   }
 
-  /** In milliseconds, since the first context of this turn was made. */
+  /** In milliseconds, since the first context of this turn was made, without what persons took to decide. */
   elapsed(): number {
-    const { clock } = this.dependencies;
-    return clock.monotonic() - (this.startedAt ??= clock.monotonic());
+    return this.clock.monotonic() - (this.startedAt ??= this.clock.monotonic());
   }
 
   /** Another process began it so long ago, in milliseconds. */
   begunBefore(elapsedMs: number): void {
-    this.startedAt = this.dependencies.clock.monotonic() - elapsedMs;
+    this.startedAt = this.clock.monotonic() - elapsedMs;
   }
 
   /** What a provider is sent first: the system prompt, as much of the history as it has room for, and the message. */
@@ -256,7 +259,8 @@ export class TurnScope {
 
   /** Who is shown the whole change is asked again when the file is not any more what the change was made for. */
   async #finalize(handle: SessionHandle, facts: FinalizeFacts): Promise<FinalizeOutcome> {
-    const { writePlanTool, approval, workspace } = this.dependencies;
+    const { writePlanTool, workspace } = this.dependencies;
+    const approval = withoutTime(this.dependencies.approval, this.clock);
     const isAsked = (this.owned?.approvals ?? null) !== null;
     let asked = { ...facts, approval };
     for (let questions = 1; ; questions += 1) {
@@ -357,6 +361,13 @@ export class TurnScope {
   trace(type: string, details: { readonly [key: string]: unknown }): void {
     this.dependencies.trace.record({ type, ...this.traceIds(), details });
   }
+}
+
+/** The policy, whose reviewer takes no time of the turn. */
+function withoutTime(policy: ApprovalPolicy, clock: TurnClock): ApprovalPolicy {
+  if (policy.kind !== 'ask') return policy;
+  const { review } = policy;
+  return { kind: 'ask', review: (...asked) => clock.standStill(() => review(...asked)) };
 }
 
 /** And nothing was written. */

@@ -62,6 +62,22 @@ it('counts what was spent in it, exactly', async () => {
   });
 });
 
+it('counts what was streamed of a file once, however often it is handed off', async () => {
+  const turn = await openTurn();
+  const owner = await turn.owner([callsReply([beginCall()]), saying(text('x'.repeat(400)))]);
+  await handedOff(turn, owner, async () => (await logged(turn)).includes('write_chunk'));
+  for (let times = 0; times < 2; times += 1) {
+    const next = await turn.owner([saying()]);
+    await handedOff(turn, next, () => Promise.resolve(next.adapter.requests.length === 1));
+  }
+  const claim = await turn.store.turnLog.acquire('t', null);
+  // Each of the two others has asked once, and was told nothing.
+  expect(claim.checkpoint).toMatchObject({
+    seq: claim.lastSeq,
+    state: { spent: { content: { calls: 3, tokens: 102 } } },
+  });
+});
+
 it('leaves a file that is being streamed to the next owner', async () => {
   const turn = await openTurn();
   const owner = await turn.owner([callsReply([beginCall()]), saying(text('one\ntwo\n'))]);

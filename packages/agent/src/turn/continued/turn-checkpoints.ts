@@ -126,7 +126,8 @@ export class TurnCheckpoints {
     const { spent } = turn.state;
     const draft = { ...rest, state: { ...state, spent }, elapsedMs: turn.elapsed() };
     if (rest.calls !== null || lastSeq === seq) {
-      this.#keep(draft);
+      // Behind what was counted: the next owner counts what is logged after it.
+      this.#keep({ ...draft, seq: lastSeq });
       return null;
     }
     return { event: { type: 'rewind', toSeq: seq }, draft };
