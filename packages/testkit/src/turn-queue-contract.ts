@@ -353,6 +353,44 @@ export function describeTurnQueueContract(
         await settled(ids).toEqual([beside, suspect, suspect, behind]);
         expect(attempts[2]).toEqual({ turnId: suspect, attempt: 2, isAlone: true });
       }));
+
+    test('a turn that rests keeps nobody waiting, and once it goes on runs alone again if it did', () =>
+      withQueue(async (tested) => {
+        const { queue } = tested;
+        const { handler, ids, open } = recorder();
+        const isAnswered = Promise.withResolvers<void>();
+        const resting = new Set<string>();
+        queue.work(
+          handler(async (attempt) => {
+            const { turnId, isAlone = false } = attempt;
+            if (turnId === asking && !isAlone) return queue.giveBack(attempt, { isAlone: true });
+            if (turnId === asking) await isAnswered.promise;
+            await end(tested, attempt);
+            return queue.complete(attempt, null);
+          }),
+          { ...SLOTS, resting: () => resting },
+        );
+        const handed = async () => {
+          await tested.pass();
+          return ids();
+        };
+        const asking = await submit(tested);
+        open(asking);
+        await settled(handed).toEqual([asking, asking]);
+        resting.add(asking);
+        const meanwhile = await submit(tested);
+        await settled(handed).toEqual([asking, asking, meanwhile]);
+        open(meanwhile);
+        await tested.pass();
+        resting.clear();
+        const behind = await submit(tested);
+        open(behind);
+        await tested.pass();
+        const beside = await handed();
+        isAnswered.resolve();
+        expect(beside).toEqual([asking, asking, meanwhile]);
+        await settled(handed).toEqual([asking, asking, meanwhile, behind]);
+      }));
   });
 }
 

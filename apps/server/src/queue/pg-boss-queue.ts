@@ -9,10 +9,9 @@ import type {
   TurnHandler,
   TurnQueue,
 } from '@orion/contracts';
-import type { Store } from '@orion/agent';
-import type { CommandResponse, Db, PgBoss } from 'pg-boss';
 
-type EngineDatabase = NonNullable<Store['engineDatabase']>;
+import { ALONE, PgBossJobs, TURNS } from './pg-boss-jobs.ts';
+import type { EngineDatabase, Job, QueueName } from './pg-boss-jobs.ts';
 
 export type PgBossQueueOptions = {
   readonly database: EngineDatabase;
@@ -23,27 +22,6 @@ export type PgBossQueueOptions = {
   /** Told of what a handler threw, and of a store that does not answer. Must not throw. */
   readonly onError: (error: unknown) => void;
 };
-
-/** Named by the format of what a job holds: a new format gets a queue of its own, beside which this one runs empty. */
-const TURNS = 'turn.v1';
-const ALONE = 'turn.alone.v1';
-/** A queue of the policy `singleton` has one job at a time handed out, in all processes together. */
-const QUEUES = [
-  [TURNS, 'standard'],
-  [ALONE, 'singleton'],
-] as const;
-/**
- * With the engine's own values turns would be lost: those of a process that died (no heartbeat), those that take a
- * quarter of an hour (expiry) and those that were handed over three times (retries). How often a turn is tried is decided
- * by its row; the engine never gives one up.
- */
-const SETTINGS = {
-  heartbeatSeconds: 10,
-  retryLimit: 2 ** 31 - 1,
-  retryDelay: 0,
-  expireInSeconds: 86_400,
-  retentionSeconds: 365 * 86_400,
-} as const;
 
 const CHANNEL = 'orion_queue';
 const NOTIFY = `select pg_notify('${CHANNEL}', '')`;
@@ -57,23 +35,14 @@ const TOUCH_MS = 3_000;
 const COUNT_MS = 1_000;
 /** How often turns without a job are looked for, and how long nothing was stored of them. */
 const ADOPT_MS = 60_000;
-const ADOPTED_AT_ONCE = 500;
-const STARTS = 3;
 /** The pause after a failure of the store. */
 const AGAIN_MS = 500;
 /** And before a turn is tried again that was neither completed nor given back. */
 const RETRY_MS = 1_000;
 
-type JobData = {
-  /** The last attempt that acquired the turn before there was this job. */
-  readonly attemptsBefore: number;
-};
-
 type Held = {
   readonly attempt: TurnAttempt;
-  readonly queue: string;
-  /** As the engine counts: from 0, and only what it has handed out itself. */
-  readonly job: { readonly id: string; readonly retryCount: number };
+  readonly job: Job;
   readonly lost: AbortController;
   /** When the handler has ended. */
   readonly ended: PromiseWithResolvers<void>;
@@ -95,7 +64,7 @@ type Held = {
  */
 export class PgBossQueue implements TurnQueue {
   readonly #options: PgBossQueueOptions;
-  readonly #engine: PgBoss;
+  readonly #jobs: PgBossJobs;
   /** By turn: of two attempts the later one. */
   readonly #held = new Map<string, Held>();
   readonly #stop = new AbortController();
@@ -116,22 +85,14 @@ export class PgBossQueue implements TurnQueue {
   #isClosed = false;
   #waiting = { turns: 0, oldestMs: 0 };
 
-  private constructor(options: PgBossQueueOptions, engine: PgBoss) {
+  private constructor(options: PgBossQueueOptions, jobs: PgBossJobs) {
     this.#options = options;
-    this.#engine = engine;
+    this.#jobs = jobs;
   }
 
   /** Makes the tables of the engine, or brings them up to date. Rejects with STORE_UNAVAILABLE. */
   static async open(options: PgBossQueueOptions): Promise<PgBossQueue> {
-    for (let starts = 1; ; starts += 1) {
-      try {
-        return new PgBossQueue(options, await startEngine(options));
-      } catch (error) {
-        // Of several processes that make the tables at once, one succeeds; the engine does not expect each refusal.
-        if (starts === STARTS) throw error;
-        await sleep(options.clock, AGAIN_MS);
-      }
-    }
+    return new PgBossQueue(options, await PgBossJobs.open(options));
   }
 
   async submit(
@@ -139,8 +100,7 @@ export class PgBossQueue implements TurnQueue {
     transaction: StoreTransaction,
     { projectId }: QueuePlace,
   ): Promise<void> {
-    const options = { id: turnId, group: { id: projectId }, db: inside(transaction) };
-    await this.#engine.send(TURNS, { attemptsBefore: 0 } satisfies JobData, options);
+    await this.#jobs.add(turnId, projectId, transaction);
     if (!this.#isFree()) await transaction.all(NOTIFY);
     transaction.onEnd((outcome) => {
       if (outcome === 'undone') return;
@@ -179,18 +139,13 @@ export class PgBossQueue implements TurnQueue {
     return Promise.resolve();
   }
 
-  async withdraw(turnId: string, transaction: StoreTransaction): Promise<void> {
-    const db = inside(transaction);
-    for (const [queue] of QUEUES) await this.#engine.deleteJob(queue, turnId, { db });
+  withdraw(turnId: string, transaction: StoreTransaction): Promise<void> {
+    return this.#jobs.remove(turnId, transaction);
   }
 
   async complete(attempt: TurnAttempt, transaction: StoreTransaction | null): Promise<boolean> {
     const held = this.#of(attempt);
-    if (held === undefined) return false;
-    const options = transaction === null ? {} : { db: inside(transaction) };
-    // Deleted, not kept as completed: the row of the turn says how it ended.
-    const deleted = await this.#engine.deleteJob(held.queue, held.job, options);
-    if (settledBy(deleted).affected === 0) return false;
+    if (held === undefined || !(await this.#jobs.complete(held.job, transaction))) return false;
     if (transaction === null) held.end ??= 'completed';
     transaction?.onEnd((outcome) => {
       if (outcome === 'committed') held.end ??= 'completed';
@@ -208,7 +163,7 @@ export class PgBossQueue implements TurnQueue {
     this.#isClosed = true;
     this.#endIfIdle();
     await this.#confirming;
-    await this.#engine.stop({ graceful: false, close: false });
+    await this.#jobs.close();
   }
 
   waiting(): { readonly turns: number; readonly oldestMs: number } {
@@ -273,31 +228,22 @@ export class PgBossQueue implements TurnQueue {
   }
 
   async #takeAlone(): Promise<void> {
-    const [held = null] = await this.#fetch(ALONE, 1);
+    const [held] = await this.#fetch(ALONE, 1);
+    if (held === undefined) return;
     this.#alone = held;
-    if (held !== null) void this.#attempt(held);
+    void this.#attempt(held);
   }
 
-  async #fetch(queue: string, batchSize: number): Promise<readonly Held[]> {
-    const jobs = await this.#engine.fetch<JobData>(queue, {
-      batchSize,
-      includeMetadata: true,
-      groupConcurrency: this.#options.perProject,
-    });
-    return jobs
-      .toSorted((one, other) => one.createdOn.getTime() - other.createdOn.getTime())
-      .map(({ id, retryCount, data }) => ({
-        attempt: {
-          turnId: id,
-          attempt: data.attemptsBefore + retryCount + 1,
-          ...(queue === ALONE ? { isAlone: true } : {}),
-        },
-        queue,
-        job: { id, retryCount },
-        lost: new AbortController(),
-        ended: Promise.withResolvers<void>(),
-        end: null,
-      }));
+  async #fetch(queue: QueueName, atMost: number): Promise<readonly Held[]> {
+    const { perProject } = this.#options;
+    const taken = await this.#jobs.take(queue, { atMost, perProject });
+    return taken.map(({ job, attempt }) => ({
+      attempt: { turnId: job.id, attempt, ...(queue === ALONE ? { isAlone: true } : {}) },
+      job,
+      lost: new AbortController(),
+      ended: Promise.withResolvers<void>(),
+      end: null,
+    }));
   }
 
   /** Never rejects. */
@@ -326,31 +272,22 @@ export class PgBossQueue implements TurnQueue {
   }
 
   /** Lets the next attempt follow, unless there is none. If that fails, it follows when this one is not confirmed. */
-  async #release({ end, queue, job, attempt }: Held): Promise<void> {
+  async #release({ end, job, attempt }: Held): Promise<void> {
     if (end === 'completed') return;
-    if (end === 'to run alone' && queue === TURNS) {
-      // Should the second statement fail, the turn has two jobs for a while: the log knows one owner.
-      const attemptsBefore = attempt.attempt;
-      await this.#engine.send(ALONE, { attemptsBefore } satisfies JobData, { id: job.id });
-      await this.#engine.deleteJob(TURNS, job);
-    } else {
-      await this.#engine.fail(queue, job);
-    }
+    if (end === 'to run alone' && job.queue === TURNS)
+      await this.#jobs.moveToAlone(job, attempt.attempt);
+    else await this.#jobs.giveBack(job);
     await this.#options.database.executeSql(NOTIFY);
     this.#wake.abort();
   }
 
   async #confirm(): Promise<void> {
-    for (const [queue] of QUEUES) {
-      const held = [...this.#held.values()].filter(
-        (each) => each.queue === queue && each.end !== 'completed' && !each.lost.signal.aborted,
-      );
-      if (held.length === 0) continue;
-      const jobs = held.map(({ job }) => job);
-      const confirmed = new Set(settledBy(await this.#engine.touch(queue, jobs)).settled);
-      for (const { job, end, lost } of held)
-        if (!confirmed.has(job.id) && end === null) lost.abort();
-    }
+    const held = [...this.#held.values()].filter(
+      ({ end, lost }) => end !== 'completed' && !lost.signal.aborted,
+    );
+    if (held.length === 0) return;
+    const confirmed = await this.#jobs.confirm(held.map(({ job }) => job));
+    for (const { job, end, lost } of held) if (!confirmed.has(job.id) && end === null) lost.abort();
   }
 
   async #count(): Promise<void> {
@@ -362,78 +299,11 @@ export class PgBossQueue implements TurnQueue {
   async #adopt(idleMs: number): Promise<void> {
     const turns = await this.#options.turns.unfinished({ idleMs });
     if (turns.length === 0) return;
-    const alone = new Set((await this.#engine.findJobs(ALONE)).map(({ id }) => id));
-    const jobs = turns
-      .filter(({ turnId }) => !alone.has(turnId))
-      .map(({ turnId, attempt, projectId }) => ({
-        id: turnId,
-        data: { attemptsBefore: attempt } satisfies JobData,
-        group: { id: projectId },
-      }));
-    for (let start = 0; start < jobs.length; start += ADOPTED_AT_ONCE)
-      await this.#engine.insert(TURNS, jobs.slice(start, start + ADOPTED_AT_ONCE));
+    await this.#jobs.addMissing(turns);
     this.#wake.abort();
   }
 
   #endIfIdle(): void {
     if (this.#isClosed && this.#held.size === 0) this.#over.abort();
   }
-}
-
-async function startEngine({ database, onError }: PgBossQueueOptions): Promise<PgBoss> {
-  const { PgBoss: Engine } = await import('pg-boss');
-  const db = driverOf((text, values) => database.executeSql(text, values));
-  const engine = new Engine({
-    db,
-    ...(await schemaOf(db)),
-    // Both: the longer one decides how late a dead process is noticed.
-    superviseIntervalSeconds: 1,
-    monitorIntervalSeconds: 1,
-    schedule: false,
-  });
-  engine.on('error', onError);
-  try {
-    await engine.start();
-    for (const [name, policy] of QUEUES) {
-      await engine.createQueue(name, { ...SETTINGS, policy });
-      await engine.updateQueue(name, SETTINGS);
-    }
-    return engine;
-  } catch (error) {
-    await engine.stop({ graceful: false, close: false });
-    throw error;
-  }
-}
-
-/** What the engine answers; its types leave it out. */
-type Settled = { readonly affected: number; readonly settled: readonly string[] };
-
-function settledBy(response: CommandResponse): Settled {
-  return response as Settled;
-}
-
-/** The engine reads rows; whatever else a driver answers is its own. */
-function driverOf(execute: (text: string, values?: readonly unknown[]) => Promise<unknown>): Db {
-  return {
-    executeSql: async (text, values) => (await execute(text, values)) as { rows: unknown[] },
-  };
-}
-
-function inside(transaction: StoreTransaction): Db {
-  type Values = Parameters<StoreTransaction['all']>[1];
-  // The engine passes arrays as well, which Postgres takes.
-  return driverOf(async (text, values) => ({
-    rows: await transaction.all(text, values as Values),
-  }));
-}
-
-/** Beside the tables of the store: two stores in one database have an engine each. */
-async function schemaOf(db: Db): Promise<{ schema: string; createSchema: boolean }> {
-  const { rows } = await db.executeSql(
-    `select name, exists (select 1 from pg_namespace where nspname = name) as there
-     from (select coalesce(nullif(current_schema(), 'public'), 'orion') || '_queue' as name) as own`,
-  );
-  const [{ name, there }] = rows as [{ readonly name: string; readonly there: boolean }];
-  // An administrator may have made it for a user that may not.
-  return { schema: `"${name}"`, createSchema: !there };
 }

@@ -1,0 +1,216 @@
+import { sleep } from '@orion/contracts';
+import type { Clock, StoreTransaction } from '@orion/contracts';
+import type { Store } from '@orion/agent';
+import type { CommandResponse, Db, PgBoss } from 'pg-boss';
+
+export type EngineDatabase = NonNullable<Store['engineDatabase']>;
+
+/** Named by the format of what a job holds: a new format gets a queue of its own, beside which this one runs empty. */
+export const TURNS = 'turn.v1';
+export const ALONE = 'turn.alone.v1';
+export type QueueName = typeof TURNS | typeof ALONE;
+/** A queue of the policy `singleton` has one job at a time handed out, in all processes together. */
+const QUEUES = [
+  [TURNS, 'standard'],
+  [ALONE, 'singleton'],
+] as const;
+/**
+ * With the engine's own values turns would be lost: those of a process that died (no heartbeat), those that take a
+ * quarter of an hour (expiry) and those that were handed over three times (retries). How often a turn is tried is decided
+ * by its row; the engine never gives one up.
+ */
+const SETTINGS = {
+  heartbeatSeconds: 10,
+  retryLimit: 2 ** 31 - 1,
+  retryDelay: 0,
+  expireInSeconds: 86_400,
+  retentionSeconds: 365 * 86_400,
+} as const;
+const STARTS = 3;
+/** The pause before another start. */
+const AGAIN_MS = 500;
+const ADDED_AT_ONCE = 500;
+
+type JobData = {
+  /** The last attempt that acquired the turn before there was this job. */
+  readonly attemptsBefore: number;
+};
+
+/** A job that was handed out. */
+export type Job = {
+  readonly queue: QueueName;
+  /** That of its turn. */
+  readonly id: string;
+  /** As the engine counts: from 0, and only what it has handed out itself. */
+  readonly retryCount: number;
+};
+
+/** `attempt` is the last one that acquired it. */
+export type TurnWithoutJob = {
+  readonly turnId: string;
+  readonly attempt: number;
+  readonly projectId: string;
+};
+
+export type PgBossJobsOptions = {
+  readonly database: Pick<EngineDatabase, 'executeSql'>;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+};
+
+/** The jobs of turns, one a turn with the id of the turn, as the engine keeps them. */
+export class PgBossJobs {
+  readonly #engine: PgBoss;
+
+  private constructor(engine: PgBoss) {
+    this.#engine = engine;
+  }
+
+  /** Makes the tables of the engine, or brings them up to date. Rejects with STORE_UNAVAILABLE. */
+  static async open(options: PgBossJobsOptions): Promise<PgBossJobs> {
+    for (let starts = 1; ; starts += 1) {
+      try {
+        return new PgBossJobs(await startEngine(options));
+      } catch (error) {
+        // Of several processes that make the tables at once, one succeeds; the engine does not expect each refusal.
+        if (starts === STARTS) throw error;
+        await sleep(options.clock, AGAIN_MS);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#engine.stop({ graceful: false, close: false });
+  }
+
+  async add(turnId: string, projectId: string, transaction: StoreTransaction): Promise<void> {
+    const options = { id: turnId, group: { id: projectId }, db: inside(transaction) };
+    await this.#engine.send(TURNS, { attemptsBefore: 0 } satisfies JobData, options);
+  }
+
+  /** For those of the turns that have none. */
+  async addMissing(turns: readonly TurnWithoutJob[]): Promise<void> {
+    const alone = new Set((await this.#engine.findJobs(ALONE)).map(({ id }) => id));
+    const jobs = turns
+      .filter(({ turnId }) => !alone.has(turnId))
+      .map(({ turnId, attempt, projectId }) => ({
+        id: turnId,
+        data: { attemptsBefore: attempt } satisfies JobData,
+        group: { id: projectId },
+      }));
+    for (let start = 0; start < jobs.length; start += ADDED_AT_ONCE)
+      await this.#engine.insert(TURNS, jobs.slice(start, start + ADDED_AT_ONCE));
+  }
+
+  /** In the order in which they were added, with the number of the attempt that each is handed out for. */
+  async take(
+    queue: QueueName,
+    { atMost, perProject }: { readonly atMost: number; readonly perProject: number },
+  ): Promise<readonly { readonly job: Job; readonly attempt: number }[]> {
+    const jobs = await this.#engine.fetch<JobData>(queue, {
+      batchSize: atMost,
+      includeMetadata: true,
+      groupConcurrency: perProject,
+    });
+    return jobs
+      .toSorted((one, other) => one.createdOn.getTime() - other.createdOn.getTime())
+      .map(({ id, retryCount, data }) => ({
+        job: { queue, id, retryCount },
+        attempt: data.attemptsBefore + retryCount + 1,
+      }));
+  }
+
+  /** Answers with those that still are as they were handed out. */
+  async confirm(jobs: readonly Job[]): Promise<ReadonlySet<string>> {
+    const confirmed = new Set<string>();
+    for (const [queue] of QUEUES) {
+      const own = jobs.filter((job) => job.queue === queue);
+      if (own.length === 0) continue;
+      for (const id of settledBy(await this.#engine.touch(queue, own)).settled) confirmed.add(id);
+    }
+    return confirmed;
+  }
+
+  /** It is handed out again, to anybody. */
+  async giveBack(job: Job): Promise<void> {
+    await this.#engine.fail(job.queue, job);
+  }
+
+  /** `attempt` is the one that it was handed out for. */
+  async moveToAlone(job: Job, attempt: number): Promise<void> {
+    // Should the second statement fail, the turn has two jobs for a while: the log knows one owner.
+    await this.#engine.send(ALONE, { attemptsBefore: attempt } satisfies JobData, { id: job.id });
+    await this.#engine.deleteJob(job.queue, job);
+  }
+
+  /** Deleted, not kept as completed: the row of the turn says how it ended. False if it was handed out to another. */
+  async complete(job: Job, transaction: StoreTransaction | null): Promise<boolean> {
+    const options = transaction === null ? {} : { db: inside(transaction) };
+    const deleted = await this.#engine.deleteJob(job.queue, job, options);
+    return settledBy(deleted).affected > 0;
+  }
+
+  /** Whoever has it. */
+  async remove(turnId: string, transaction: StoreTransaction): Promise<void> {
+    const db = inside(transaction);
+    for (const [queue] of QUEUES) await this.#engine.deleteJob(queue, turnId, { db });
+  }
+}
+
+async function startEngine({ database, onError }: PgBossJobsOptions): Promise<PgBoss> {
+  const { PgBoss: Engine } = await import('pg-boss');
+  const db = driverOf((text, values) => database.executeSql(text, values));
+  const engine = new Engine({
+    db,
+    ...(await schemaOf(db)),
+    // Both: the longer one decides how late a dead process is noticed.
+    superviseIntervalSeconds: 1,
+    monitorIntervalSeconds: 1,
+    schedule: false,
+  });
+  engine.on('error', onError);
+  try {
+    await engine.start();
+    for (const [name, policy] of QUEUES) {
+      await engine.createQueue(name, { ...SETTINGS, policy });
+      await engine.updateQueue(name, SETTINGS);
+    }
+    return engine;
+  } catch (error) {
+    await engine.stop({ graceful: false, close: false });
+    throw error;
+  }
+}
+
+/** What the engine answers; its types leave it out. */
+type Settled = { readonly affected: number; readonly settled: readonly string[] };
+
+function settledBy(response: CommandResponse): Settled {
+  return response as Settled;
+}
+
+/** The engine reads rows; whatever else a driver answers is its own. */
+function driverOf(execute: (text: string, values?: readonly unknown[]) => Promise<unknown>): Db {
+  return {
+    executeSql: async (text, values) => (await execute(text, values)) as { rows: unknown[] },
+  };
+}
+
+function inside(transaction: StoreTransaction): Db {
+  type Values = Parameters<StoreTransaction['all']>[1];
+  // The engine passes arrays as well, which Postgres takes.
+  return driverOf(async (text, values) => ({
+    rows: await transaction.all(text, values as Values),
+  }));
+}
+
+/** Beside the tables of the store: two stores in one database have an engine each. */
+async function schemaOf(db: Db): Promise<{ schema: string; createSchema: boolean }> {
+  const { rows } = await db.executeSql(
+    `select name, exists (select 1 from pg_namespace where nspname = name) as there
+     from (select coalesce(nullif(current_schema(), 'public'), 'orion') || '_queue' as name) as own`,
+  );
+  const [{ name, there }] = rows as [{ readonly name: string; readonly there: boolean }];
+  // An administrator may have made it for a user that may not.
+  return { schema: `"${name}"`, createSchema: !there };
+}
