@@ -176,7 +176,7 @@ test('keys that become the same stay apart', () => {
 });
 
 test('stays fast on text made to slow it down', () => {
-  const started = performance.now();
+  const before = process.cpuUsage();
   for (const piece of [
     'a.',
     '"a',
@@ -190,7 +190,7 @@ test('stays fast on text made to slow it down', () => {
   ]) {
     redactText(piece.repeat(16_384 / piece.length));
   }
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
 });
 
 const run = (length: number): string => 'aB3_'.repeat(16).slice(0, length);
