@@ -48,7 +48,7 @@ export function run(
     tell: (line) => void child.stdin.write(`${line}\n`),
     async until(start, times = 1) {
       await expect
-        .poll(() => said.filter((line) => line.startsWith(start)).length, { timeout: 30_000 })
+        .poll(() => said.filter((line) => line.startsWith(start)).length, { timeout: 90_000 })
         .toBeGreaterThanOrEqual(times);
     },
     async kill(signal) {

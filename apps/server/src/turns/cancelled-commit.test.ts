@@ -65,4 +65,4 @@ it('a cancel at any moment of a commit leaves a whole file with its receipt, or 
     if (written === 1) expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe(TEXT);
   }
   expect(outcomes).toEqual(new Set(['written', 'not written']));
-}, 60_000);
+}, 180_000);

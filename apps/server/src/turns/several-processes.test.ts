@@ -55,7 +55,7 @@ it('takes over the turns of a killed process, and every turn ends once', async (
   second.tell('stop');
   await second.exit;
   await requireWhole(place, ids);
-}, 60_000);
+}, 180_000);
 
 it('hands over the turns of a process that stops', async () => {
   const place = await makePlace();
@@ -70,7 +70,7 @@ it('hands over the turns of a process that stops', async () => {
   await first.exit;
   await second.until('ended', 2);
   await requireWhole(place, idsOf(first.said, 'stored'));
-}, 60_000);
+}, 180_000);
 
 it('ends a turn that is cancelled in another process', async () => {
   const place = await makePlace();
@@ -83,7 +83,7 @@ it('ends a turn that is cancelled in another process', async () => {
   const [turnId = ''] = idsOf(owner.said, 'stored');
   other.tell(`cancel ${turnId}`);
   await owner.until(`ended ${turnId}`);
-}, 60_000);
+}, 180_000);
 
 it('is refused while one process alone serves the store, and refuses that one', async () => {
   const place = await makePlace();
@@ -100,4 +100,4 @@ it('is refused while one process alone serves the store, and refuses that one', 
   const other = run(alone, { pauseMs: 1 });
   await other.exit;
   expect(other.said).toEqual(['STORE_IN_USE']);
-}, 60_000);
+}, 180_000);
