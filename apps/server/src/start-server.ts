@@ -29,8 +29,8 @@ export type RunningServer = {
   readonly keptToken: ServerToken | null;
   /** Aborted when another process serves the store, which may happen after a broken connection to the database. */
   readonly lost: AbortSignal;
-  /** How many turns run in this process. */
-  runningTurns(): number;
+  /** How many turns run in this process, and how many more wait in it for a person, which a stop does not. */
+  runningTurns(): { readonly working: number; readonly resting: number };
   /** A new log-in link of the page, which counts once and for five minutes; null where the page was not built. */
   pageLink(): string | null;
   /**
@@ -120,7 +120,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     url: address.url,
     keptToken,
     lost: turns.hold.lost,
-    runningTurns: () => turns.running(),
+    runningTurns: () => {
+      const resting = turns.resting();
+      return { working: turns.running() - resting, resting };
+    },
     pageLink: () => (page.files.has('/') ? `${address.url}${page.linkPath()}` : null),
     stop: ({ drainMs = DRAIN_MS } = {}) => {
       if (drainMs === 0) cut.abort();

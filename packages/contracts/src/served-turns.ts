@@ -177,6 +177,8 @@ export type KeyOutcome =
 
 /** The right of one process to run the turns of a store. */
 export type ServingHold = {
+  /** Nobody else had it when it was taken: what says that it runs was left behind. */
+  readonly isOnly: boolean;
   /** Aborted when another process has it, as it may after a broken connection to the database. */
   readonly lost: AbortSignal;
   /** Says where the server listens, to those that find the store held. */

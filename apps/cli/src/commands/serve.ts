@@ -70,7 +70,7 @@ export async function serveCommand(
         context.screen.line(CUT_SHORT);
         void server.stop({ drainMs: 0 });
       };
-      context.screen.line(stoppingLine({ turns: server.runningTurns(), drainMs, signal }));
+      context.screen.line(stoppingLine({ ...server.runningTurns(), drainMs, signal }));
       await server.stop({ drainMs });
       stopNow = leave;
       if (isCut) return { exitCode: EXIT.interrupted };

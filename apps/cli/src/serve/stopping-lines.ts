@@ -1,7 +1,9 @@
 export type Stopping = {
-  /** How many run. */
-  readonly turns: number;
-  /** What they get to end. */
+  /** How many turns run. */
+  readonly working: number;
+  /** And how many wait for a person. */
+  readonly resting: number;
+  /** What those that run get to end. */
   readonly drainMs: number;
   readonly signal: NodeJS.Signals;
 };
@@ -9,13 +11,17 @@ export type Stopping = {
 const GIVEN_BACK = 'What is not finished is saved, and the next start continues it.';
 
 /** What a server says when it is asked to stop. */
-export function stoppingLine({ turns, drainMs, signal }: Stopping): string {
+export function stoppingLine({ working, resting, drainMs, signal }: Stopping): string {
   if (drainMs === 0) return `Stopping. ${GIVEN_BACK}`;
-  if (turns === 0) return 'Stopping.';
   const seconds = Math.ceil(drainMs / 1000);
-  const which = turns === 1 ? '1 turn has' : `${turns} turns have`;
+  const which = working === 1 ? '1 turn has' : `${working} turns have`;
+  const those = resting === 1 ? '1 turn that waits' : `${resting} turns that wait`;
   const again = signal === 'SIGINT' ? 'Press Ctrl-C again' : 'Send the signal again';
-  return `Stopping: ${which} up to ${seconds} s to finish. ${again} to stop now.`;
+  return [
+    working === 0 ? 'Stopping.' : `Stopping: ${which} up to ${seconds} s to finish.`,
+    ...(resting === 0 ? [] : [`The next start continues ${those} for a person.`]),
+    ...(working === 0 ? [] : [`${again} to stop now.`]),
+  ].join(' ');
 }
 
 /** And when it is asked again. */

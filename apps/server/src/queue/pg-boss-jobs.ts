@@ -136,6 +136,15 @@ export class PgBossJobs {
     await this.#engine.fail(job.queue, job);
   }
 
+  /** Whoever has them, unless they are handed out again meanwhile. */
+  async giveBackAll(): Promise<void> {
+    for (const [queue] of QUEUES) {
+      const jobs = await this.#engine.findJobs(queue);
+      const out = jobs.filter(({ state }) => state === 'active');
+      if (out.length > 0) await this.#engine.fail(queue, out);
+    }
+  }
+
   /** `attempt` is the one that it was handed out for. */
   async moveToAlone(job: Job, attempt: number): Promise<void> {
     // Should the second statement fail, the turn has two jobs for a while: the log knows one owner.

@@ -34,6 +34,7 @@ describeTurnQueueContract('pg-boss', async () => {
       },
       turns,
       clock,
+      isOnly: false,
       perProject: 100,
       onError: (error) => errors.push(error),
     });
@@ -74,6 +75,7 @@ async function openQueue(
     database: engineDatabase,
     turns,
     clock,
+    isOnly: false,
     perProject: 100,
     onError: () => undefined,
     ...options,

@@ -17,6 +17,8 @@ export type PgBossQueueOptions = {
   readonly database: EngineDatabase;
   readonly turns: Pick<ServedTurns, 'count' | 'unfinished'>;
   readonly clock: Clock;
+  /** Nobody else runs these turns now: what is handed out was left behind, and does not have to become silent first. */
+  readonly isOnly: boolean;
   /** How many turns of one project run at the same time, in all processes together. */
   readonly perProject: number;
   /** Told of what a handler threw, and of a store that does not answer. Must not throw. */
@@ -92,7 +94,10 @@ export class PgBossQueue implements TurnQueue {
 
   /** Makes the tables of the engine, or brings them up to date. Rejects with STORE_UNAVAILABLE. */
   static async open(options: PgBossQueueOptions): Promise<PgBossQueue> {
-    return new PgBossQueue(options, await PgBossJobs.open(options));
+    const jobs = await PgBossJobs.open(options);
+    // If it fails, they are handed out once they were silent for long enough.
+    if (options.isOnly) await jobs.giveBackAll().catch(options.onError);
+    return new PgBossQueue(options, jobs);
   }
 
   async submit(

@@ -43,6 +43,8 @@ export type ServedTurnsHere = {
   /** Of this process alone, or shared by those whose queue is in the same Postgres. */
   readonly hold: ServingHold;
   readonly running: () => number;
+  /** Those among them that wait for a person. */
+  readonly resting: () => number;
   readonly pendingApprovals: () => Promise<number>;
   readonly waiting: TurnQueue['waiting'];
   readonly readerLagMs: () => number;
@@ -66,7 +68,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<ServedTurnsH
     if (code === 'INTERNAL_ERROR') log.defect(what, error);
     else log.note(`${what}: ${code}`);
   };
-  const queue = await openQueue(options, (error) => report('queue', error)).catch(
+  const queue = await openQueue(options, hold, (error) => report('queue', error)).catch(
     async (error: unknown) => {
       await hold.release();
       throw error;
@@ -102,6 +104,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<ServedTurnsH
     service,
     hold,
     running: () => runner.running(),
+    resting: () => runner.resting(),
     pendingApprovals: () => orion.store.approvals.countPending(),
     waiting: () => queue.waiting(),
     readerLagMs: () => orion.store.readerLagMs(),
@@ -135,11 +138,13 @@ function placeOf({ all }: Projects): string {
 
 async function openQueue(
   options: OpenTurnsOptions,
+  { isOnly }: ServingHold,
   onError: (error: unknown) => void,
 ): Promise<TurnQueue> {
   const { orion, limits, clock } = options;
   const { servedTurns: turns, engineDatabase: database } = orion.store;
   if (database === null || !isQueueShared(options))
     return new InProcessQueue({ turns, clock, onError });
-  return PgBossQueue.open({ database, turns, clock, perProject: limits.turnsPerProject, onError });
+  const { turnsPerProject: perProject } = limits;
+  return PgBossQueue.open({ database, turns, clock, isOnly, perProject, onError });
 }

@@ -26,11 +26,11 @@ async function requireWhole({ workspace, databaseUrl }: Place, ids: readonly str
   }
 }
 
-/** As if a dead process had been silent for longer than the engine waits. */
-async function passHeartbeat({ databaseUrl: url }: Place): Promise<void> {
+/** As if a dead process had been silent for so long; the engine waits for 10 s. */
+async function beSilentFor(seconds: number, { databaseUrl: url }: Place): Promise<void> {
   const store = openStore({ kind: 'postgres', url }, { clock: systemClock });
   await store.engineDatabase?.executeSql(
-    `update orion_queue.job set heartbeat_on = heartbeat_on - interval '11 seconds' where state = 'active'`,
+    `update orion_queue.job set heartbeat_on = now() - interval '${seconds} seconds' where state = 'active'`,
   );
   await store.close();
 }
@@ -49,13 +49,26 @@ it('takes over the turns of a killed process, and every turn ends once', async (
   await second.until('ended', 1);
   const ids = idsOf(first.said, 'stored');
   await first.kill('SIGKILL');
-  await passHeartbeat(place);
+  await beSilentFor(11, place);
   await second.until('ended', 4);
   expect(idsOf(second.said, 'ended').toSorted()).toEqual(ids.toSorted());
   second.tell('stop');
   await second.exit;
   await requireWhole(place, ids);
 }, 180_000);
+
+it('goes on with what the only process left when it was killed, however short it has been silent', async () => {
+  const place = await makePlace();
+  const first = run(place, { pauseMs: 60_000 });
+  await first.until('serves');
+  for (const conversation of ['a', 'b']) first.tell(conversation);
+  await first.until('speaks', 2);
+  await first.kill('SIGKILL');
+  await beSilentFor(-3_600, place);
+  const second = run(place, { pauseMs: 1 });
+  await second.until('ended', 2);
+  await requireWhole(place, idsOf(first.said, 'stored'));
+}, 60_000);
 
 it('hands over the turns of a process that stops', async () => {
   const place = await makePlace();

@@ -99,7 +99,11 @@ export class TurnRunner {
     return this.#running.size;
   }
 
-  /** Those that wait for a person. */
+  /** How many of them wait for a person. */
+  resting(): number {
+    return this.#resting().length;
+  }
+
   #resting(): readonly Running[] {
     return [...this.#running.values()].filter(({ asks }) => asks.size > 0);
   }

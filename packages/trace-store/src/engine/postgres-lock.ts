@@ -22,8 +22,9 @@ export async function takeAdvisoryLock(
       [SERVING_LOCK],
     );
     const isTaken = rows[0]?.taken === 't';
-    if (isTaken && (sharedBy === undefined || (await isAmongItsOwn(client))))
-      return { gone: gone.signal, release };
+    const others = isTaken && sharedBy !== undefined ? await otherHolders(client) : [];
+    if (isTaken && others.every(({ same }) => same === 't'))
+      return { isOnly: others.length === 0, gone: gone.signal, release };
   } catch (error) {
     // Ending a connection that was never made, or is gone, may hang: do not wait for it.
     void release();
@@ -39,15 +40,14 @@ export function nameOfSharer(sharedBy: string): string {
 }
 
 /** Asked while the lock is held: of two that must not share it, at least the second one sees the other. */
-async function isAmongItsOwn(client: Client): Promise<boolean> {
-  const { rows } = await client.query(
-    `select 1 from pg_locks join pg_stat_activity using (pid)
-     where locktype = 'advisory' and granted
+async function otherHolders(client: Client): Promise<readonly { readonly same: string | null }[]> {
+  const { rows } = await client.query<{ same: string | null }>(
+    `select application_name = current_setting('application_name') as same
+     from pg_locks join pg_stat_activity using (pid)
+     where locktype = 'advisory' and granted and pid <> pg_backend_pid()
        and pg_locks.database = (select oid from pg_database where datname = current_database())
-       and (classid::bigint << 32) + objid::bigint = $1::bigint and objsubid = 1
-       and application_name is distinct from current_setting('application_name')
-     limit 1`,
+       and (classid::bigint << 32) + objid::bigint = $1::bigint and objsubid = 1`,
     [SERVING_LOCK],
   );
-  return rows.length === 0;
+  return rows;
 }

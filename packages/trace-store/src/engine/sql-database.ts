@@ -21,6 +21,8 @@ export interface SqlRunner {
 }
 
 export type DatabaseLock = {
+  /** Nobody shared it when it was taken. */
+  readonly isOnly: boolean;
   /** Aborted when the lock is gone, as with the connection that had it. */
   readonly gone: AbortSignal;
   release(): Promise<void>;

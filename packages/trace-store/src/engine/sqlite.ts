@@ -272,7 +272,7 @@ const LOCKING = new Set<DatabaseSync>();
  */
 function lockFile(Database: typeof DatabaseSync, path: string): DatabaseLock | null {
   const gone = new AbortController().signal;
-  if (path === MEMORY) return { gone, release: () => Promise.resolve() };
+  if (path === MEMORY) return { isOnly: true, gone, release: () => Promise.resolve() };
   const file = `${path}${LOCK_ENDING}`;
   createPrivateFile(file);
   if (checkDatabaseFile(file)) throw storeForeign(file, 'is not an empty file');
@@ -290,7 +290,7 @@ function lockFile(Database: typeof DatabaseSync, path: string): DatabaseLock | n
     if (LOCKING.delete(connection)) connection.close();
     return Promise.resolve();
   };
-  return { gone, release };
+  return { isOnly: true, gone, release };
 }
 
 /** To SQLite `$1` is a name and a cast is a syntax error: both are replaced, once per statement. */

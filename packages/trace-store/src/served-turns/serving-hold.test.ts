@@ -95,6 +95,23 @@ test.each<[string, (file: string) => void]>([
   await expect(openAt(location).holdServing()).rejects.toMatchObject({ code: 'STORE_FOREIGN' });
 });
 
+test('of those that share a store, one that comes when nobody is there learns so', async () => {
+  const store = openAt({ kind: 'postgres', url: own.url() });
+  const first = await store.holdServing({ sharedBy: 'here' });
+  const second = await store.holdServing({ sharedBy: 'here' });
+  await first.release();
+  const third = await store.holdServing({ sharedBy: 'here' });
+  expect([first.isOnly, second.isOnly, third.isOnly]).toEqual([true, false, false]);
+  await expect(store.holdServing({ sharedBy: 'there' })).rejects.toMatchObject({
+    code: 'STORE_IN_USE',
+  });
+  await second.release();
+  await third.release();
+  const next = await store.holdServing({ sharedBy: 'there' });
+  expect(next.isOnly).toBe(true);
+  await next.release();
+});
+
 test('a hold that goes with its connection is taken again, and is lost when another process was faster', async () => {
   const proxy = await startFaultyProxy(own.url());
   onTestFinished(() => proxy.close());

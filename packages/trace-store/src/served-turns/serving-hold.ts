@@ -29,6 +29,7 @@ export async function holdServing(
   const lost = new AbortController();
   const released = new AbortController();
   let lock = await firstLock(database, clock, options);
+  const { isOnly } = lock;
 
   const takeAgain = async (): Promise<void> => {
     while (!released.signal.aborted) {
@@ -66,6 +67,7 @@ export async function holdServing(
     throw error;
   }
   return {
+    isOnly,
     lost: lost.signal,
     async announce(url) {
       await database.run('update serving set url = $1 where id = $2', [url, id]);
