@@ -95,7 +95,14 @@ test.concurrent('R256: a change is shown whole, and written after a yes', async 
     state: 'pending',
     action: {
       kind: 'write',
-      changes: [{ real_path: machine.path('a.txt'), operation: 'overwrite', protected: false }],
+      changes: [
+        {
+          real_path: machine.path('a.txt'),
+          operation: 'overwrite',
+          protected: false,
+          hard_link: false,
+        },
+      ],
     },
     diffs: [{ target_file: 'a.txt', cut: false, diff: expect.stringContaining('-old\n+one\n') }],
   });

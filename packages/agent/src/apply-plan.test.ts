@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { link, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TraceEvent } from '@orion/contracts';
 import { expect, it } from 'vitest';
@@ -221,6 +221,21 @@ it('shows a reviewer what is about to be written, and writes only after a yes', 
   ]);
   const done = await orion.applyPlan(PLAN);
   expect(done.changes[0]?.after).toBe(seen[1]?.changes[0]?.after.sha256);
+});
+
+it('tells a reviewer of other names of the file, which keep its text', async () => {
+  const seen: (boolean | undefined)[] = [];
+  const { orion, file } = await orionWith({
+    settings: { allowHardLink: true },
+    approve: (request) => {
+      seen.push(request.changes[0]?.hard_link);
+      return Promise.resolve({ approved: false });
+    },
+  });
+  await orion.applyPlan(PLAN);
+  await link(file, `${file}.other`);
+  await orion.applyPlan(PLAN);
+  expect(seen).toEqual([false, true]);
 });
 
 it('takes a reviewer that fails for a no, and a cancelled one for the end', async () => {

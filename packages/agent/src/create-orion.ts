@@ -147,6 +147,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       turns.run({ kind: 'recover', sessionId: request.sessionId, decision: null }, request),
     finalizeSession: (request) =>
       turns.run({ kind: 'finalize', sessionId: request.sessionId, decision: request }, request),
+    workspace: workspace.root,
     stateDirectory: workspace.stateDirectory,
     projectId,
     sharesStore,

@@ -382,6 +382,8 @@ export interface Orion {
   getCurrentProtocol(): string;
   /** The name of the protocol that such a turn would have. Throws PROTOCOL_UNSUPPORTED. */
   protocolOf(request: Pick<TurnRequest, 'protocol' | 'metadata'>): string;
+  /** Its root, absolute, with links resolved. */
+  readonly workspace: string;
   /** Where sessions, locks and backups are. */
   readonly stateDirectory: string;
   /** The project of a turn that names none. */

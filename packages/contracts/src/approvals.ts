@@ -27,6 +27,8 @@ export type ProposedChange = {
   readonly crlf: boolean;
   /** A protected path. A yes to all writes of a turn does not cover it. */
   readonly protected: boolean;
+  /** The file has other names (hard links): under those, it stays as it is. */
+  readonly hard_link: boolean;
 };
 
 /** `turn`: yes, and to every later write of the turn that is not to a protected path. */

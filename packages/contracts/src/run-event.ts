@@ -61,8 +61,8 @@ export type RunEventBody =
       readonly durableBytes?: number;
     }
   /**
-   * What is safe of a session's text has changed without new text: after a stall, or while the disk takes nothing. At
-   * most four a second. `receivedBytes` are in memory at least, `savedBytes` survive the end of the process,
+   * What is safe of a session's text has changed without new text: after a stall. Also when the disk has taken nothing
+   * for a second, whether text arrives or not: `savedBytes` are then fewer than `receivedBytes`. At most four a second. `receivedBytes` are in memory at least, `savedBytes` survive the end of the process,
    * `durableBytes` a power cut.
    */
   | {
@@ -131,6 +131,8 @@ export type RunEventBody =
       readonly lines: number;
       /** Bytes that are durable on the disk. */
       readonly durableBytes: number;
+      /** It was begun by an earlier turn, or by a process that is gone, and is continued here. */
+      readonly recovered?: true;
       /** Text was joined: where, and what was left out. */
       readonly seam?: Seam;
       readonly receipt?: WriteReceipt;

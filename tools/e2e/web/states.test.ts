@@ -18,6 +18,7 @@ describe.skipIf(missingBrowser !== null)('the states of the views', () => {
   fully('empty: what would be here, and the command that makes it', async ({ machine }) => {
     const server = await serve(machine);
     const { page } = await openPage(browser(), pageLink(server));
+    await page.getByRole('banner').getByText(machine.workspace).waitFor();
     for (const [view, words, command] of [
       ['Now', 'Nothing is running', 'orion run "Write a README for this project"'],
       ['Conversations', 'What you and a model say', 'orion run "Hello"'],

@@ -52,6 +52,7 @@ describe.skipIf(missingBrowser !== null)('a write in the browser', () => {
     await server.running.finished;
     await page.getByText(/No contact for/u).waitFor();
     await serve(machine, [...args, '--port', String(server.port)]);
+    await page.getByText(/^recovered, receiving/u).waitFor();
     await page.getByRole('region', { name: 'Receipt' }).waitFor();
     const text = await textOf(page);
     const file = String(await machine.read('docs/long.md'));

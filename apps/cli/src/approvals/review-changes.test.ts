@@ -40,6 +40,7 @@ function change(
     after: { bytes: 1, sha256: 'b'.repeat(64) },
     crlf: false,
     protected: false,
+    hard_link: false,
     async *diff() {
       yield* lines;
     },
@@ -70,6 +71,15 @@ it('shows each line of a diff in the tone of its kind', async () => {
     ['+new', 'success'],
     ['Write /ws/a.ts (+1 −1, 1 byte)?', 'question'],
   ]);
+});
+
+it('says of a file with other names that they keep its text', async () => {
+  const said = async (hard_link: boolean): Promise<boolean> => {
+    const { review, shown } = screen(YES);
+    await review(request(change('a', ['+x'], { hard_link })), turn);
+    return shown.some(([text, tone]) => text.includes('other names') && tone === 'warning');
+  };
+  expect([await said(true), await said(false)]).toEqual([true, false]);
 });
 
 it('shows several changes each with its place, and their headlines again before the question', async () => {

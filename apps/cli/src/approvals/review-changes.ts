@@ -19,6 +19,9 @@ export type DiffLine = { readonly text: string; readonly tone: LineKind };
 /** `all`: this change and what else the turn writes; `diff`: first all lines are to be shown. */
 export type ReviewAnswer = Approval | 'all' | 'diff';
 
+const OTHER_NAMES =
+  'It has other names (hard links): under those it keeps its text, and is no longer the same file.';
+
 /** Lines of a whole diff that are handed on at once. */
 const BATCH_LINES = 200;
 
@@ -44,6 +47,7 @@ export function changeReviewer(screen: ReviewScreen): ChangeReviewer {
     const folded: FoldedDiff[] = [];
     for (const [index, change] of changes.entries()) {
       screen.line(diffLine(headlines[index] ?? ''), 'warning');
+      if (change.hard_link) screen.line(OTHER_NAMES, 'warning');
       const diff = await foldDiff(diffLines(change.diff(), change.crlf));
       showFolded(screen, diff, change);
       folded.push(diff);

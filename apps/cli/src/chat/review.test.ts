@@ -61,6 +61,7 @@ function change(name: string, lines: readonly string[]): ChangeProposal {
     after: { bytes: 17, sha256: 'b'.repeat(64) },
     crlf: false,
     protected: name.startsWith('.'),
+    hard_link: false,
     async *diff() {
       await Promise.resolve();
       yield* lines;

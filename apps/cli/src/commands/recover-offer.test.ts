@@ -21,6 +21,7 @@ function listing(
     lines: 30,
     bytes: 210,
     saved_bytes: 210,
+    seams: [],
     session_dir: `/w/${id}`,
     recoverable: true,
     ...change,

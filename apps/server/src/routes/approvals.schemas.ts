@@ -41,6 +41,9 @@ const action: z.ZodType<ApprovalAction> = z
           after: version,
           crlf: z.boolean().openapi({ description: 'All lines end in CRLF, before and after.' }),
           protected: z.boolean().openapi({ description: 'A protected path.' }),
+          hard_link: z.boolean().openapi({
+            description: 'The file has other names, under which it stays as it is.',
+          }),
         }),
       ),
     }),

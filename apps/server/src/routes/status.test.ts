@@ -10,6 +10,7 @@ it('counts turns and write sessions, and says when nothing has changed', async (
   const first = await ask('/api/status');
   expect(first.json).toEqual({
     projects: null,
+    folder: orion.workspace,
     page: null,
     pendingApprovals: 0,
     turns: { queued: 0, running: 0 },
@@ -41,5 +42,8 @@ it('counts turns and write sessions, and says when nothing has changed', async (
 it('names the projects that are served', async () => {
   const { orion } = await startTestServer();
   const { ask } = await startTestServer({ projects: { docs: orion, api: orion } });
-  expect((await ask('/api/status')).json).toMatchObject({ projects: ['docs', 'api'] });
+  expect((await ask('/api/status')).json).toMatchObject({
+    projects: ['docs', 'api'],
+    folder: null,
+  });
 });

@@ -24,6 +24,9 @@ const statusAnswer: z.ZodType<StatusAnswer> = z
     projects: z.array(z.string()).nullable().openapi({
       description: 'Null where there is one workspace, and any name is a label.',
     }),
+    folder: z.string().nullable().openapi({
+      description: 'The workspace; null where there are several projects.',
+    }),
     page: z.string().nullable().openapi({
       description: 'Names the version of the web page that is offered; null where there is none.',
     }),
@@ -74,6 +77,7 @@ async function look({ orion, projects, sessions, page }: RouteOptions): Promise<
   const live = byStatus.get('live') ?? 0;
   return {
     projects: projects.names,
+    folder: projects.names === null ? orion.workspace : null,
     page: page.files.version,
     pendingApprovals,
     turns: { queued, running },

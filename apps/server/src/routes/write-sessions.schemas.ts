@@ -7,6 +7,7 @@ import type {
   FinalizeUpload,
   OpenUpload,
   RecoverUpload,
+  Seam,
   UploadAnswer,
   UploadDiff,
   UploadsAnswer,
@@ -65,6 +66,17 @@ export const offsetQuery: FieldsSchema<{ readonly offset: number }> = z.strictOb
   }),
 });
 
+const seams: z.ZodType<readonly Seam[]> = z.array(
+  z.strictObject({
+    line: z.int(),
+    status: z.enum(['verified', 'unverified']),
+    via: z.enum(['anchor', 'restart', 'tail', 'prefill', 'bridge', 'recovery']),
+    lines_dropped: z.int(),
+    text_set_aside: z.int(),
+    conversion: z.enum(['none', 'lf_to_crlf', 'crlf_to_lf']),
+  }),
+);
+
 const openFields = {
   session_id: z.string(),
   status: z.enum([
@@ -89,6 +101,7 @@ const openFields = {
       'Of these, what survives a crash. Fewer only while an upload is under way, and where the disk failed.',
   }),
   lines: z.int(),
+  seams,
   age_ms: z.number().openapi({ description: 'Since the last activity.' }),
   code: optional(z.string()).openapi({ description: 'Why it is paused.' }),
 };
@@ -106,6 +119,7 @@ export const openUpload: z.ZodType<OpenUpload> = z
       bytes: 1_048_576,
       saved_bytes: 1_048_576,
       lines: 20_480,
+      seams: [],
       age_ms: 12,
     },
   });
@@ -129,16 +143,7 @@ const receipt: z.ZodType<WriteReceipt> = z
     final_newline_added: optional(z.literal(true)),
     inner_done_lines: z.array(z.int()),
     trailing: optional(z.string()),
-    seams: z.array(
-      z.strictObject({
-        line: z.int(),
-        status: z.enum(['verified', 'unverified']),
-        via: z.enum(['anchor', 'restart', 'tail', 'prefill', 'bridge', 'recovery']),
-        lines_dropped: z.int(),
-        text_set_aside: z.int(),
-        conversion: z.enum(['none', 'lf_to_crlf', 'crlf_to_lf']),
-      }),
-    ),
+    seams,
     validation_summary: z.strictObject({
       attempts: z.int(),
       invalid_found: z.int(),

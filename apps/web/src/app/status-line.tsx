@@ -1,4 +1,4 @@
-import type { UploadsAnswer } from '@orion/contracts';
+import type { StatusAnswer, UploadsAnswer } from '@orion/contracts';
 import type { ReactNode } from 'react';
 
 import { usePendingCount } from '../approvals/needs-you.tsx';
@@ -6,6 +6,7 @@ import { useRead } from '../api/context.tsx';
 import { RUNNING } from '../now/now-view.tsx';
 import type { Turns } from '../now/now-view.tsx';
 import { counted } from '../ui/format.ts';
+import { Name } from '../ui/name.tsx';
 import { ContactLine } from './contact-line.tsx';
 import { SESSIONS } from '../writes/open-session.ts';
 
@@ -21,6 +22,7 @@ export function StatusLine({
 }): ReactNode {
   const turns = useRead<Turns>(RUNNING, { every: EVERY_MS });
   const sessions = useRead<UploadsAnswer>(SESSIONS, { every: EVERY_MS });
+  const status = useRead<StatusAnswer>('/api/status');
   const isLost = turns.error !== null;
   const running = turns.data?.turns.length ?? 0;
   const unfinished =
@@ -34,7 +36,14 @@ export function StatusLine({
   ];
   return (
     <header className="status-line" data-lost={isLost}>
-      <span>{words.join(' · ')}</span>
+      <span>
+        {status.data !== undefined && (
+          <>
+            <Place status={status.data} /> ·{' '}
+          </>
+        )}
+        {words.join(' · ')}
+      </span>
       <span className="actions">
         <button type="button" onClick={showKeys}>
           Keys
@@ -46,4 +55,13 @@ export function StatusLine({
       <ContactLine query={turns} every={EVERY_MS} />
     </header>
   );
+}
+
+/** Where everything happens that the page shows. */
+function Place({
+  status: { folder, projects },
+}: {
+  readonly status: Pick<StatusAnswer, 'folder' | 'projects'>;
+}): ReactNode {
+  return folder === null ? counted(projects?.length ?? 0, 'project') : <Name>{folder}</Name>;
 }

@@ -62,7 +62,15 @@ export function ApprovalAction({
 }
 
 function Change({
-  change: { real_path: path, operation, before, after, crlf, protected: isProtected },
+  change: {
+    real_path: path,
+    operation,
+    before,
+    after,
+    crlf,
+    protected: isProtected,
+    hard_link: hasOtherNames,
+  },
   difference,
   isOpen,
 }: {
@@ -87,6 +95,12 @@ function Change({
       {isProtected && (
         <Warning>
           This path is protected: what is in it can run commands, or decides what may be done.
+        </Warning>
+      )}
+      {hasOtherNames && (
+        <Warning>
+          The file has other names (hard links): under those it keeps its text, and is no longer the
+          same file.
         </Warning>
       )}
       {isOpen && diff === null && (

@@ -1,5 +1,6 @@
+import { gutterText, linesWithin } from './gutter.ts';
+import type { Marks } from './gutter.ts';
 import { LineBlocks, LINES, utf8Length } from './line-blocks.ts';
-import type { LineBlock } from './line-blocks.ts';
 import styles from './live-text.module.css';
 
 /**
@@ -15,8 +16,8 @@ export type LiveText = {
   append(text: string): void;
   /** Takes back everything after this many bytes. */
   rewind(toByte: number): void;
-  /** Bytes that the disk has confirmed. */
-  markSynced(bytes: number): void;
+  /** How much of the text is safe. */
+  mark(marks: Marks): void;
   /** Lines at which text was joined, counted from 1. */
   markSeams(lines: readonly number[]): void;
   followEnd(): void;
@@ -43,9 +44,6 @@ const MOST_BLOCKS = 2000;
 const FOLD = 10_000;
 /** The view follows while its end is so near, in pixels. */
 const NEAR = 64;
-const SYNCED = '┃';
-const RECEIVED = '┆';
-const SEAM = '═';
 
 type Drawn = {
   readonly element: HTMLElement;
@@ -56,7 +54,7 @@ type Drawn = {
   openLineLength: number;
   /** The open line is a long one, and `tail` is in its fold. */
   isFolding: boolean;
-  /** What the gutter says now: lines, and synced ones. */
+  /** What the gutter says now: lines, and those of them that are safe. */
   shown: string;
 };
 
@@ -72,7 +70,7 @@ export function createLiveText(
   let waiting = '';
   let total = 0;
   let seams: ReadonlySet<number> = new Set();
-  let synced = 0;
+  let marks: Marks = { synced: 0, saved: 0 };
   let follows = startLine === null;
   let wantedLine = startLine;
   let linesWhenLeft = 0;
@@ -124,23 +122,21 @@ export function createLiveText(
     const at = drawn[index];
     if (block === undefined || at === undefined || at === null) return;
     const lines = linesOf(index);
-    const marked = syncedLines(block, at.text, synced, lines);
-    const shown = `${lines} ${marked}`;
+    const within = (bytes: number): number =>
+      linesWithin(block, lines, bytes, () => at.text.textContent);
+    const safe = { synced: within(marks.synced), saved: within(marks.saved) };
+    const shown = `${lines} ${safe.synced} ${safe.saved}`;
     if (shown === at.shown) return;
     at.shown = shown;
-    at.gutter.data = Array.from({ length: lines }, (_, at) => {
-      const line = block.firstLine + at;
-      return `${line} ${seams.has(line) ? SEAM : at < marked ? SYNCED : RECEIVED}`;
-    }).join('\n');
+    at.gutter.data = gutterText(block.firstLine, lines, safe, seams);
     at.element.style.setProperty('--lines', String(lines));
   }
 
-  function markSynced(bytes: number): void {
-    const from = Math.min(synced, bytes);
-    synced = bytes;
-    const last = blocks.indexAt(Math.max(bytes, from));
-    for (let index = Math.max(firstDrawn, blocks.indexAt(from)); index <= last; index += 1)
-      drawGutter(index);
+  function mark(next: Marks): void {
+    const first = blocks.indexAt(Math.min(marks.synced, next.synced));
+    const last = blocks.indexAt(Math.max(marks.saved, next.saved));
+    marks = next;
+    for (let index = Math.max(firstDrawn, first); index <= last; index += 1) drawGutter(index);
   }
 
   function dropEarlier(): void {
@@ -165,7 +161,7 @@ export function createLiveText(
     at.openLineLength = 0;
     at.isFolding = false;
     addText(at, kept);
-    synced = Math.min(synced, toByte);
+    marks = { synced: Math.min(marks.synced, toByte), saved: Math.min(marks.saved, toByte) };
     drawGutter(cut.index);
     report();
   }
@@ -263,7 +259,7 @@ export function createLiveText(
   return {
     append,
     rewind,
-    markSynced,
+    mark,
     markSeams(lines) {
       seams = new Set(lines);
       for (const line of lines) {
@@ -361,19 +357,6 @@ function fold(block: Drawn): Text {
   more.ariaLabel = 'Show the rest of this long line';
   block.text.append(rest, more);
   return block.tail;
-}
-
-/** How many lines of a block are synced as a whole. */
-function syncedLines(
-  { startByte, endByte }: LineBlock,
-  text: HTMLElement,
-  synced: number,
-  lines: number,
-): number {
-  if (synced >= endByte) return lines;
-  if (synced <= startByte) return 0;
-  const bytes = new TextEncoder().encode(text.textContent).subarray(0, synced - startByte);
-  return bytes.reduce((count, byte) => (byte === 0x0a ? count + 1 : count), 0);
 }
 
 /** Not between the halves of a character. */

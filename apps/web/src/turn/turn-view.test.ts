@@ -343,6 +343,13 @@ describe('the view of a write', () => {
     });
   });
 
+  it('knows from any of its states that a session was recovered', () => {
+    expect(viewOf(session(0), content(0, 10))).toMatchObject({ isRecovered: false });
+    expect(viewOf(session(0), session(10, { recovered: true }), session(10))).toMatchObject({
+      isRecovered: true,
+    });
+  });
+
   it('counts text that was taken back as set aside, and never more as synced than there is', () => {
     expect(
       viewOf(session(0), content(0, 10, 10), { type: 'write_rewind', sessionId: 's', toOffset: 4 }),

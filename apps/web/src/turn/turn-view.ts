@@ -97,6 +97,8 @@ export type SessionView = {
   readonly saved: number | null;
   /** Text has stayed in memory although none came: the disk does not take it. */
   readonly isHeldUp: boolean;
+  /** An earlier turn, or a process that is gone, has left it. */
+  readonly isRecovered: boolean;
   readonly lines: number;
   readonly seams: readonly Seam[];
   /** Text that turned out not to belong to the file: how much, and where it began. */
@@ -322,6 +324,7 @@ function takeSession(draft: Draft, event: Extract<RunEvent, { type: 'write_sessi
   const { status, targetFile, operation, bytes, lines, durableBytes, seam } = event;
   const seams = draft.sessions.get(event.sessionId)?.seams ?? [];
   changeSession(draft, event, {
+    ...(event.recovered === true ? { isRecovered: true } : {}),
     status,
     targetFile,
     operation,
@@ -373,6 +376,7 @@ function newSession(sessionId: string): SessionView {
     synced: 0,
     saved: null,
     isHeldUp: false,
+    isRecovered: false,
     lines: 0,
     seams: [],
     setAside: [],

@@ -1,15 +1,17 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
 
 import type { SessionView, TurnView } from '../turn/turn-view.ts';
 import { textOf } from '../turn/turn-view.ts';
 import { announcer } from '../ui/announcer.ts';
-import { formatBytes } from '../ui/format.ts';
+import { formatAge, formatBytes } from '../ui/format.ts';
+import { useNow } from '../ui/use-now.ts';
 import { isOpen } from './session-words.ts';
+import { isStandingStill, nextStill, stillSince } from './standing-still.ts';
 
 const TOPIC = 'saving is held up';
 
-/** The disk does not take the text: how much only memory has, and why. Nothing while all is well. */
+/** The disk does not take the text, or does not confirm it: how much, and why. Nothing while all is well. */
 export function HeldUp({
   session,
   items,
@@ -17,8 +19,9 @@ export function HeldUp({
   readonly session: SessionView;
   readonly items: TurnView['items'];
 }): ReactNode {
-  const { isHeldUp, received, saved, targetFile } = session;
-  const isShown = isHeldUp && isOpen(session);
+  const { isHeldUp, received, saved, synced, targetFile } = session;
+  const stillMs = useStandingStill(session);
+  const isShown = (isHeldUp || stillMs !== null) && isOpen(session);
   useEffect(() => {
     if (!isShown) return;
     announcer.sayAtOnce(TOPIC, `Saving ${targetFile} is held up`);
@@ -30,8 +33,10 @@ export function HeldUp({
   return (
     <section className="problem" aria-label="Saving is held up">
       <p>
-        <strong>Saving is held up.</strong> {formatBytes(received - (saved ?? 0))} are in memory
-        only: do not close Orion.
+        <strong>Saving is held up.</strong>{' '}
+        {isHeldUp
+          ? `${formatBytes(received - (saved ?? 0))} are in memory only: do not close Orion.`
+          : `For ${formatAge(stillMs ?? 0)} the disk has confirmed nothing: a power cut would take ${formatBytes(received - synced)}.`}
       </p>
       {said?.kind === 'text' && (
         <p>
@@ -40,4 +45,13 @@ export function HeldUp({
       )}
     </section>
   );
+}
+
+/** For how long the disk has confirmed nothing although text arrives; null while all is well. */
+function useStandingStill(session: SessionView): number | null {
+  const [still, setStill] = useState(() => stillSince(session, Date.now()));
+  const now = useNow(isOpen(session) && session.synced < session.received);
+  const next = nextStill(still, session, now);
+  if (next !== still) setStill(next);
+  return isStandingStill(next, session, now) ? now - next.since : null;
 }

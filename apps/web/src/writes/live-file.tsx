@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { ApiError } from '../api/api.ts';
 import type { Api } from '../api/api.ts';
 import { useServices } from '../api/context.tsx';
+import { RECEIVED, SAVED, SEAM, SYNCED } from '../live-text/gutter.ts';
 import { createLiveText } from '../live-text/live-text.ts';
 import type { LiveText, LiveTextState } from '../live-text/live-text.ts';
 import styles from '../live-text/live-text.module.css';
@@ -21,6 +22,8 @@ export type LiveFileProps = {
   readonly received: number;
   readonly isWritten: boolean;
   readonly synced: number;
+  /** At least `synced`. */
+  readonly saved: number;
   readonly seams: readonly number[];
 };
 
@@ -38,6 +41,7 @@ export function LiveFile({
   received,
   isWritten,
   synced,
+  saved,
   seams,
 }: LiveFileProps): ReactNode {
   const { api, readers } = useServices();
@@ -78,7 +82,7 @@ export function LiveFile({
     if (turnId === null && received < live.bytes()) feed.rewind(received);
     if (!isWritten) feed.reach(received);
   }, [sessionId, turnId, received, isWritten]);
-  useEffect(() => shown.current?.live.markSynced(synced), [synced]);
+  useEffect(() => shown.current?.live.mark({ synced, saved }), [synced, saved]);
   useEffect(() => shown.current?.live.markSeams(seams), [seams]);
 
   return (
@@ -114,12 +118,13 @@ export function LiveFile({
         </button>
       )}
       <p className="faint">
-        <span aria-hidden="true">┃</span> synced: survives a kill and a power cut ·{' '}
-        <span aria-hidden="true">┆</span> received
+        <span aria-hidden="true">{SYNCED}</span> synced: survives a power cut ·{' '}
+        <span aria-hidden="true">{SAVED}</span> saved: survives a kill ·{' '}
+        <span aria-hidden="true">{RECEIVED}</span> received: may be in memory only
         {seams.length > 0 && (
           <>
             {' '}
-            · <span aria-hidden="true">═</span> text was joined
+            · <span aria-hidden="true">{SEAM}</span> text was joined
           </>
         )}
       </p>

@@ -20,8 +20,10 @@ export function sessionWords({
   corrections,
   code,
   isHeldUp,
-}: Pick<SessionView, 'status' | 'corrections' | 'code' | 'isHeldUp'>): string {
-  const words = WORDS[status] ?? status;
+  isRecovered,
+}: Pick<SessionView, 'status' | 'corrections' | 'code' | 'isHeldUp' | 'isRecovered'>): string {
+  const known = WORDS[status] ?? status;
+  const words = isRecovered && isOpen({ status }) ? `recovered, ${known}` : known;
   if (isHeldUp && isOpen({ status })) return `${words}, saving is held up`;
   if (corrections !== null)
     return `corrections ${corrections.attempt} of ${corrections.max_attempts}`;

@@ -1,4 +1,4 @@
-import type { UploadAnswer, WrittenUpload } from '@orion/contracts';
+import type { OpenUpload, UploadAnswer, WrittenUpload } from '@orion/contracts';
 import { useMemo } from 'react';
 import type { ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
@@ -67,7 +67,7 @@ function TurnWrite({
       )}
       <HeldUp session={session} items={view.items} />
       <Watermarks session={session} />
-      <SetAside session={session} />
+      <Joined seams={session.seams} setAside={session.setAside} />
       {session.receipt !== null && <Receipt receipt={session.receipt} />}
       <TurnFile sessionId={sessionId} turnId={turnId} session={session} />
       {session.paused !== null && view.end !== null && <StoredActions sessionId={sessionId} />}
@@ -92,12 +92,14 @@ function TurnFile({
       received={session.received}
       isWritten={session.receipt !== null}
       synced={session.synced}
+      saved={session.saved ?? session.synced}
       seams={seams}
     />
   );
 }
 
-function SetAside({ session: { seams, setAside } }: { readonly session: SessionView }): ReactNode {
+/** Where text was joined, and what turned out not to belong to the file. */
+function Joined({ seams, setAside }: Pick<SessionView, 'seams' | 'setAside'>): ReactNode {
   if (seams.length + setAside.length === 0) return null;
   return (
     <ul className="faint">
@@ -138,19 +140,32 @@ function StoredWrite({ sessionId }: { readonly sessionId: string }): ReactNode {
                 {session.operation} <span className="state">{openSessionWords(session)}</span>
               </p>
               <SessionActions session={session} />
-              <LiveFile
-                sessionId={sessionId}
-                turnId={null}
-                received={session.bytes}
-                isWritten={false}
-                synced={session.saved_bytes}
-                seams={NO_SEAMS}
-              />
+              <Joined seams={session.seams} setAside={[]} />
+              <StoredFile session={session} />
             </>
           )}
         </>
       )}
     </Loaded>
+  );
+}
+
+function StoredFile({ session }: { readonly session: OpenUpload }): ReactNode {
+  const { session_id: sessionId, uploaded, bytes, saved_bytes: synced } = session;
+  // The same array while the lines are the same: each answer of the server is a new object.
+  const lines = session.seams.map(({ line }) => line).join(' ');
+  const seams = useMemo(() => lines.split(' ').map(Number), [lines]);
+  return (
+    <LiveFile
+      sessionId={sessionId}
+      turnId={null}
+      received={bytes}
+      isWritten={false}
+      synced={synced}
+      // What a model's session shows lies in its file; an upload may still be in memory.
+      saved={uploaded ? synced : bytes}
+      seams={lines === '' ? NO_SEAMS : seams}
+    />
   );
 }
 

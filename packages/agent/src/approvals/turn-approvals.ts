@@ -176,6 +176,16 @@ export class TurnApprovals {
 
 /** Without the diff, which is content of files. */
 function shownChange(change: ChangeProposal): Omit<ChangeProposal, 'diff'> {
-  const { target_file, real_path, operation, before, after, crlf } = change;
-  return { target_file, real_path, operation, before, after, crlf, protected: change.protected };
+  const { target_file, real_path, operation, before, after, crlf, hard_link } = change;
+  const { protected: isProtected } = change;
+  return {
+    target_file,
+    real_path,
+    operation,
+    before,
+    after,
+    crlf,
+    protected: isProtected,
+    hard_link,
+  };
 }

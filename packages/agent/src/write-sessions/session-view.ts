@@ -25,7 +25,7 @@ export type KeptBytes = {
 };
 
 export function openUpload(listing: SessionListing, local: LocalFacts): OpenUpload {
-  const { session_id, target_file, operation, intent, lines, age_ms, code } = listing;
+  const { session_id, target_file, operation, intent, lines, seams, age_ms, code } = listing;
   const status = statusOf(listing, local);
   return {
     session_id,
@@ -37,6 +37,7 @@ export function openUpload(listing: SessionListing, local: LocalFacts): OpenUplo
     bytes: local.bytes?.arrived ?? listing.bytes,
     saved_bytes: local.bytes?.saved ?? listing.saved_bytes,
     lines,
+    seams,
     age_ms,
     ...defined({ code: SAID.has(status) ? code : undefined }),
   };

@@ -1,5 +1,5 @@
 import type { InvalidPlace } from '../validation.ts';
-import type { WriteOperation, WriteReceipt } from '../write-session.ts';
+import type { Seam, WriteOperation, WriteReceipt } from '../write-session.ts';
 
 /** `POST /api/write-sessions`. What the text is arrives later, as bytes. */
 export type BeginUpload = {
@@ -49,6 +49,8 @@ export type OpenUpload = {
   /** Of these, what survives a crash. Fewer only while an upload is under way, and where the disk failed (507). */
   readonly saved_bytes: number;
   readonly lines: number;
+  /** Where a model's text was joined, as far as it is saved. */
+  readonly seams: readonly Seam[];
   /** Milliseconds since the last activity. */
   readonly age_ms: number;
   readonly code?: string;

@@ -1,4 +1,5 @@
 import type {
+  Seam,
   SessionMetadata,
   SessionRecord,
   TurnRecord,
@@ -96,6 +97,8 @@ export type SessionListing = {
   readonly bytes: number;
   /** Of these, what the last save made durable. */
   readonly saved_bytes: number;
+  /** Where the saved text was joined. */
+  readonly seams: readonly Seam[];
   readonly session_dir: string;
   /** Whether a start offers to recover it, because it is younger than the maximum age and a model can continue it. */
   readonly recoverable: boolean;

@@ -91,6 +91,7 @@ export function proposalOf(change: PlannedChange, after: string): ChangeProposal
     after: { bytes: state.image.bytes, sha256: after },
     crlf,
     protected: (expected.allowed?.paths ?? []).length > 0,
+    hard_link: expected.allowed?.hardLink === true,
     diff: () => diffOf(change),
   };
 }

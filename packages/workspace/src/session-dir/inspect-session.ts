@@ -220,6 +220,7 @@ export async function listingOf(
     lines: await countLines(inspection),
     bytes: content?.size ?? 0,
     saved_bytes: savedPart(inspection)?.bytes ?? 0,
+    seams: state?.record?.seams ?? [],
     session_dir: inspection.directory,
     recoverable: isRecoverable(inspection, maxSessionAgeMs),
     ...(metadata?.uploaded === true ? { uploaded: true } : {}),

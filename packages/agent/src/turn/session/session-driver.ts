@@ -175,6 +175,7 @@ export class SessionDriver {
 
   #begin(start: SessionStart): void {
     const { metadata, summary } = this.#session;
+    if (start.kind === 'recover' || start.kind === 'finalize') this.#report.recovered();
     this.#report.trace(start.kind === 'content' ? 'started' : 'recovered', {
       target: metadata.target_file,
       bytes: summary.bytes,

@@ -6,10 +6,14 @@ import type { PromptReason, WriteSession } from '@orion/core';
 import { promptNotice } from './prompt-notice.ts';
 import type { SessionEnd } from './session-end.ts';
 import { linesOf, sessionEvent } from './session-event.ts';
+import type { SessionEvent } from './session-event.ts';
 import type { SessionDriverOptions } from './session-run.ts';
 
 /** The least time between two `saved` traces, in milliseconds. */
 const SAVED_TRACE_MS = 5000;
+
+/** What is in memory for so many looks is held up: the disk does not take it, whether text goes on coming or not. */
+const IDLE_LOOKS = 4;
 
 /** Prompts whose trace the session makes itself, or that the stream's own events explain. */
 const UNTRACED: ReadonlySet<PromptReason> = new Set<PromptReason>([
@@ -23,6 +27,13 @@ export type SessionReportOptions = Pick<
   'handle' | 'clock' | 'trace' | 'projectId' | 'requestId'
 >;
 
+type Marks = {
+  readonly savedBytes: number;
+  readonly durableBytes: number;
+  /** Some of the text is in memory only. */
+  readonly isBehind: boolean;
+};
+
 /**
  * What one session reports: events, until `drain` takes them, and traces. A status is reported once, a failing disk
  * once until it works again.
@@ -33,8 +44,12 @@ export class SessionReport {
   readonly #events: RunEventBody[] = [];
   readonly #isSavedTraceDue: () => boolean;
   /** The last watermarks that a reader of the events has, and the size of the text at the last look. */
-  #reported = { savedBytes: 0, durableBytes: 0 };
+  #reported: Marks = { savedBytes: 0, durableBytes: 0, isBehind: false };
   #lookedAt = 0;
+  /** So many looks have found the same text saved, while there is more of it. */
+  #idleLooks = 0;
+  #lastSaved = 0;
+  #isRecovered = false;
   #status: string | null = null;
   #seams: number | null = null;
   #saysMemoryOnly = false;
@@ -83,6 +98,11 @@ export class SessionReport {
     this.notice(promptNotice(reason, session));
   }
 
+  /** Another process, or an earlier turn, has left the session: each of its states says so from here on. */
+  recovered(): void {
+    this.#isRecovered = true;
+  }
+
   /** A change of the status, or text that was joined. The final statuses carry more; `end` reports them. */
   status(session: WriteSession): void {
     const name = stateNameOf(session.control);
@@ -91,13 +111,17 @@ export class SessionReport {
     this.#seams = session.seams.length;
     if (name === this.#status && seam === undefined) return;
     this.#status = name;
-    if (isOpen(session.control))
-      this.event({ ...sessionEvent(session, this.#durableBytes()), ...defined({ seam }) });
+    if (isOpen(session.control)) this.event({ ...this.#state(session), ...defined({ seam }) });
   }
 
   /** Without this last word a reader of the events would take the session for open. */
   end(session: WriteSession, { said }: SessionEnd): void {
-    if (said !== null) this.event({ ...sessionEvent(session, this.#durableBytes()), ...said });
+    if (said !== null) this.event({ ...this.#state(session), ...said });
+  }
+
+  #state(session: WriteSession): SessionEvent {
+    const recovered = this.#isRecovered ? { recovered: true as const } : {};
+    return { ...sessionEvent(session, this.#durableBytes()), ...recovered };
   }
 
   saved({ persistence, durableBytes }: SaveResult): void {
@@ -105,7 +129,7 @@ export class SessionReport {
     if (this.#isSavedTraceDue()) this.trace('saved', { bytes: durableBytes });
   }
 
-  /** What is safe of the text, where that has changed since the last look without new text. */
+  /** What is safe of the text, where that has changed since the last look without new text, and where it is held up. */
   progress({ summary }: WriteSession): 'reported' | 'known' | 'all safe' {
     const { handle } = this.#options;
     const receivedBytes = summary.bytes;
@@ -113,12 +137,14 @@ export class SessionReport {
     const durableBytes = Math.min(this.#durableBytes(), savedBytes);
     const hasText = this.#lookedAt !== receivedBytes;
     this.#lookedAt = receivedBytes;
-    const known = this.#reported;
-    if (hasText) return 'known';
-    if (known.savedBytes === savedBytes && known.durableBytes === durableBytes) {
+    const isBehind = savedBytes < receivedBytes;
+    this.#idleLooks = isBehind && savedBytes === this.#lastSaved ? this.#idleLooks + 1 : 0;
+    this.#lastSaved = savedBytes;
+    if (hasText && this.#idleLooks < IDLE_LOOKS) return 'known';
+    const marksNow = { savedBytes, durableBytes, isBehind };
+    if (isSame(marksNow, this.#reported))
       return durableBytes === receivedBytes ? 'all safe' : 'known';
-    }
-    this.#reported = { savedBytes, durableBytes };
+    this.#reported = marksNow;
     const marks = { receivedBytes, savedBytes, durableBytes, lines: linesOf(summary) };
     this.event({ type: 'write_progress', sessionId: handle.id, ...marks });
     return 'reported';
@@ -133,6 +159,14 @@ export class SessionReport {
     }
     this.trace('save_failed', { code });
   }
+}
+
+function isSame(one: Marks, other: Marks): boolean {
+  return (
+    one.savedBytes === other.savedBytes &&
+    one.durableBytes === other.durableBytes &&
+    one.isBehind === other.isBehind
+  );
 }
 
 /** True for the first call, and for the next one that comes so long after the last that was answered so. */

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+
+import { sessionWords } from './session-words.ts';
+
+const RECEIVING = {
+  status: 'session_active.awaiting_done_or_more_content',
+  corrections: null,
+  code: null,
+  isHeldUp: false,
+  isRecovered: false,
+} as const;
+
+it('says each state in words: that it was recovered while it is open, and that saving is held up', () => {
+  const words = (more: Partial<Parameters<typeof sessionWords>[0]>): string =>
+    sessionWords({ ...RECEIVING, ...more });
+  expect(words({})).toBe('receiving');
+  expect(words({ isHeldUp: true })).toBe('receiving, saving is held up');
+  expect(words({ isRecovered: true })).toBe('recovered, receiving');
+  expect(words({ isRecovered: true, isHeldUp: true })).toBe(
+    'recovered, receiving, saving is held up',
+  );
+  expect(words({ isRecovered: true, isHeldUp: true, status: 'done' })).toBe('written');
+  expect(words({ isRecovered: true, status: 'session_active.paused', code: 'NO_DONE' })).toBe(
+    'paused (NO_DONE)',
+  );
+  const corrections = { attempt: 2, max_attempts: 3, invalid_found: 1, places: [] };
+  expect(words({ corrections })).toBe('corrections 2 of 3');
+});
