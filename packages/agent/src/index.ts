@@ -15,6 +15,7 @@ export type { ProjectFolder } from './config/projects.ts';
 export { distrustWorkspace, trustWorkspace } from './config/trust-workspace.ts';
 export type { TrustReport, TrustRequest } from './config/trust-workspace.ts';
 export { approvalNotFound } from './approvals/approval-desk.ts';
+export { readDiffs } from './read-diffs.ts';
 export { createOrion } from './create-orion.ts';
 export { diagnose } from './doctor/doctor.ts';
 export type { DiagnosisRequest, Finding } from './doctor/doctor.ts';

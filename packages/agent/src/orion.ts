@@ -220,8 +220,6 @@ export type FoundConversation = {
 
 /** What people decide about the turns of a workspace. */
 export type ApprovalCalls = {
-  /** The diffs of a write that a turn of this process waits for; none of anything else. */
-  diffs(approvalId: string): readonly ChangedFileDiff[];
   /**
    * Decides, once: rejects with APPROVAL_DECIDED after that, and with APPROVAL_STALE if the hash is not that of the
    * action, or a file is not any more as it was shown; of a write the turn then asks anew.

@@ -31,6 +31,15 @@ export type ProposedChange = {
   readonly hard_link: boolean;
 };
 
+/** What is shown of one file that changes. */
+export type FileDiff = {
+  readonly target_file: string;
+  /** Whole lines of a unified diff; null if there is none. */
+  readonly diff: string | null;
+  /** Only its beginning is here. */
+  readonly cut: boolean;
+};
+
 /** `turn`: yes, and to every later write of the turn that is not to a protected path. */
 export type ApprovalDecision = 'yes' | 'no' | 'turn';
 
@@ -52,6 +61,8 @@ export type NewApproval = {
   readonly sessionId: string | null;
   /** Without the keys in use. */
   readonly action: ApprovalAction;
+  /** Of the changes of a write, without the keys in use. Kept while the question waits. */
+  readonly diffs: readonly FileDiff[];
   /** SHA-256 of the action, in hexadecimal: what a decision names. */
   readonly hash: string;
   /** How long it may wait, in milliseconds. */
@@ -59,7 +70,7 @@ export type NewApproval = {
 };
 
 /** Times are milliseconds since the epoch, by the clock of the store. */
-export type Approval = Omit<NewApproval, 'waitMs'> & {
+export type Approval = Omit<NewApproval, 'diffs' | 'waitMs'> & {
   readonly state: ApprovalState;
   /** What the person, or the runtime, gave as the reason. */
   readonly reason: string | null;
@@ -107,6 +118,8 @@ export interface Approvals {
   /** Whether `hash` is right and the question is open is decided together with the verdict. */
   decide(approvalId: string, hash: string, verdict: ApprovalVerdict): Promise<DecideOutcome>;
   find(approvalId: string): Promise<Approval | null>;
+  /** Those of a question that waits, whoever asked it; none of anything else. */
+  findDiffs(approvalId: string): Promise<readonly FileDiff[]>;
   /** Those of these that are not pending, in any order. */
   closed(approvalIds: readonly string[]): Promise<readonly Approval[]>;
   /** Newest first; an unknown `before` finds nothing. */

@@ -9,6 +9,7 @@ export type {
   ApprovalState,
   ApprovalVerdict,
   DecideOutcome,
+  FileDiff,
   ProposedChange,
   WriteAction,
 } from './approvals.ts';

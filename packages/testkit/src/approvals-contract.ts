@@ -32,6 +32,7 @@ export function describeApprovalsContract(
             callId: 'call',
             sessionId: null,
             action: { kind: 'command', command: 'make "it"\n\u0000', folder: '/w' },
+            diffs: [],
             hash: 'h',
             waitMs: DAY_MS,
             ...change,
@@ -110,7 +111,7 @@ export function describeApprovalsContract(
         expect(await ask()).toEqual(asked);
         const next = await turnLog.acquire(owner.turnId, 2);
         const again = (change: Partial<NewApproval> = {}): Promise<Approval> =>
-          approvals.request(next, { ...asked, waitMs: 1, ...change });
+          approvals.request(next, { ...asked, diffs: [], waitMs: 1, ...change });
         expect(await again({ approvalId: 'another' })).toEqual(asked);
         await approvals.decide(asked.approvalId, 'h', yes);
         expect(await again()).toMatchObject({ approvalId: asked.approvalId, state: 'yes' });
@@ -147,6 +148,28 @@ export function describeApprovalsContract(
         expect(third).toMatchObject({ approvalId: `${turnId}-3`, state: 'pending', hash: 'h' });
         const all = await approvals.list({ turnId, limit: 9 });
         expect(states(all)).toEqual(['pending', 'withdrawn', 'withdrawn']);
+      }));
+
+    test('what is shown of a write is kept while the question waits, as it was last asked', () =>
+      withTurn(async ({ approvals }, { turnId }, ask) => {
+        const shown = (diff: string | null): NewApproval['diffs'] => [
+          { target_file: 'a.txt', diff, cut: diff === null },
+        ];
+        const { approvalId } = await ask({ diffs: shown(null) });
+        expect(await approvals.findDiffs(approvalId)).toEqual(shown(null));
+        await ask({ diffs: shown('+"\u0000\ud800\n') });
+        expect(await approvals.findDiffs(approvalId)).toEqual(shown('+"\u0000\ud800\n'));
+        await approvals.decide(approvalId, 'h', yes);
+        expect(await approvals.findDiffs(approvalId)).toEqual([]);
+        expect(await ask({ diffs: shown('late') })).toMatchObject({ approvalId, state: 'yes' });
+        expect(await approvals.findDiffs(approvalId)).toEqual([]);
+        await ask({ hash: 'next', diffs: shown('next') });
+        await ask({ hash: 'last', diffs: shown('last') });
+        expect(await approvals.findDiffs(`${turnId}-4`)).toEqual([]);
+        expect(await approvals.findDiffs(`${turnId}-5`)).toEqual(shown('last'));
+        const expired = await ask({ callId: 'another', diffs: shown('late'), waitMs: 0 });
+        expect(await approvals.findDiffs(expired.approvalId)).toEqual([]);
+        expect(await approvals.findDiffs('unknown')).toEqual([]);
       }));
 
     test('what nobody decided in time has expired', () =>

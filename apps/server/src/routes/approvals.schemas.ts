@@ -101,7 +101,8 @@ export const approvalAnswer: z.ZodType<ApprovalAnswer> = z
         z.strictObject({
           target_file: z.string(),
           diff: z.string().nullable().openapi({
-            description: 'A unified diff; null if it cannot be made now.',
+            description:
+              'A unified diff without the keys in use; null where an earlier version has asked.',
           }),
           cut: z.boolean().openapi({ description: 'Only its beginning is here.' }),
         }),

@@ -14,7 +14,6 @@ import {
   STANDARD_APPROVALS,
 } from './approvals.schemas.ts';
 import { jsonAnswer, jsonBody } from './describe.ts';
-import { readDiffs } from './read-diffs.ts';
 import type { RouteOptions, ServerApp } from './route-options.ts';
 
 const tags = ['Approvals'];
@@ -82,8 +81,7 @@ export function approvalRoutes(app: ServerApp, { orion, projects }: RouteOptions
 
   app.openapi(one, async (context) => {
     const found = await find(context.req.valid('param').id);
-    const lines = projects.of(found.projectId).approvals.diffs(found.approvalId);
-    const diffs = await readDiffs(lines, context.req.raw.signal).catch(noneIfChanged);
+    const diffs = await approvals.findDiffs(found.approvalId);
     return context.json({ ...found, diffs: withAll(found, diffs) }, 200);
   });
 
@@ -102,13 +100,7 @@ export function approvalRoutes(app: ServerApp, { orion, projects }: RouteOptions
   });
 }
 
-/** A diff is of what was asked about. */
-function noneIfChanged(error: unknown): ApprovalAnswer['diffs'] {
-  if (OrionError.isInstance(error)) return [];
-  throw error;
-}
-
-/** Each file of a write that waits: also one whose diff cannot be made, since it was changed or another process has it. */
+/** Each file of a write that waits: also where an earlier version has asked, which stored no diffs. */
 function withAll(
   { state, action }: Approval,
   diffs: ApprovalAnswer['diffs'],

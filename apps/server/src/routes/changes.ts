@@ -1,4 +1,5 @@
 import { createRoute } from '@hono/zod-openapi';
+import { readDiffs } from '@orion/agent';
 import { defined, OrionError } from '@orion/contracts';
 
 import { errorsOf } from '../answers/described-errors.ts';
@@ -14,7 +15,6 @@ import {
 } from './changes.schemas.ts';
 import { jsonAnswer, jsonBody } from './describe.ts';
 import { workspaceOf } from './project.ts';
-import { readDiffs } from './read-diffs.ts';
 import type { RouteOptions, ServerApp } from './route-options.ts';
 
 const tags = ['Changes'];

@@ -53,12 +53,6 @@ const isThere = (root: string, name: string): Promise<boolean> =>
 const eventsOf = (seen: readonly RunEvent[], ...types: readonly string[]): readonly RunEvent[] =>
   seen.filter(({ type }) => types.includes(type));
 
-async function linesOf(lines: AsyncIterable<string> | null | undefined): Promise<string> {
-  const found: string[] = [];
-  for await (const line of lines ?? []) found.push(line);
-  return found.join('\n');
-}
-
 it('writes nothing before the yes, which is given to what was shown', async () => {
   const test = await asking({ replies: writing('a.txt', 'overwrite') });
   const { orion, root, seen } = test;
@@ -83,8 +77,9 @@ it('writes nothing before the yes, which is given to what was shown', async () =
       ],
     },
   });
-  const [shown] = orion.approvals.diffs(asked.approvalId);
-  expect(await linesOf(shown?.diff)).toContain('-old\n+new\n+text');
+  expect(await orion.store.approvals.findDiffs(asked.approvalId)).toEqual([
+    { target_file: 'a.txt', diff: expect.stringContaining('-old\n+new\n+text'), cut: false },
+  ]);
   expect(await there(root, 'a.txt')).toBe('old\n');
   // Its text is saved meanwhile, and no model is asked.
   const [session] = await orion.listSessions();
@@ -99,7 +94,22 @@ it('writes nothing before the yes, which is given to what was shown', async () =
     { approvalId, decision: 'yes' },
   ]);
   expect(await orion.store.approvals.find(approvalId)).toMatchObject({ state: 'yes' });
-  expect(orion.approvals.diffs(approvalId)).toEqual([]);
+  expect(await orion.store.approvals.findDiffs(approvalId)).toEqual([]);
+});
+
+it('stores no key in use of what it shows, and only the beginning of what nobody reads', async () => {
+  const key = 'sk-0123456789abcdef';
+  const lines = Array.from({ length: 20_000 }, (_, line) => `${line} `.padEnd(60, 'x')).join('\n');
+  const test = await asking({
+    replies: [begin('a.txt'), textReply(`key: ${key}\n${lines}\nDONE\n`)],
+    mcp: { servers: [], environment: {}, secrets: [key] },
+  });
+  await test.submit();
+  const { approvalId } = await pending(test);
+  const [shown] = await test.orion.store.approvals.findDiffs(approvalId);
+  expect(shown).toMatchObject({ cut: true, diff: expect.stringContaining('+key: [REDACTED]\n') });
+  expect(shown?.diff?.length).toBeLessThanOrEqual(1024 * 1024);
+  expect(shown?.diff).toMatch(/^\+16000 x+\n/mu);
 });
 
 it('saves the text of a write that is refused, and the model reads why', async () => {
@@ -148,8 +158,8 @@ it('asks anew when the file was changed after it was shown', async () => {
     sessionId: first.sessionId,
     action: { changes: [{ operation: 'overwrite', before: { bytes: 17 } }] },
   });
-  const [shown] = orion.approvals.diffs(second.approvalId);
-  expect(await linesOf(shown?.diff)).toContain('-of somebody else');
+  const [shown] = await orion.store.approvals.findDiffs(second.approvalId);
+  expect(shown?.diff).toContain('-of somebody else');
   await orion.approvals.decide(second.approvalId, { decision: 'yes', hash: second.hash });
   expect(doneOf(await test.ended(turnId))).toMatchObject({ status: 'complete' });
   expect(await there(root, 'a.txt')).toBe('new\ntext\n');

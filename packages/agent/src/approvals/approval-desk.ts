@@ -7,17 +7,11 @@ import type {
   ProposedChange,
   Workspace,
 } from '@orion/contracts';
-import type { ChangeProposal } from '@orion/core';
 
-import type { ApprovalCalls, ChangedFileDiff } from '../orion.ts';
+import type { ApprovalCalls } from '../orion.ts';
 
 /** How often the store is asked for what was decided in another process. */
 const LOOK_MS = 500;
-
-type Waiting = {
-  readonly changes: readonly ChangeProposal[];
-  readonly resolve: (approval: Approval) => void;
-};
 
 /**
  * Where turns wait for what people decide.
@@ -30,7 +24,7 @@ export class ApprovalDesk implements ApprovalCalls {
   readonly #approvals: Approvals;
   readonly #workspace: Pick<Workspace, 'checkTarget'>;
   readonly #clock: Clock;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, (approval: Approval) => void>();
   #cancelLook: (() => void) | null = null;
 
   constructor(approvals: Approvals, workspace: Pick<Workspace, 'checkTarget'>, clock: Clock) {
@@ -40,16 +34,12 @@ export class ApprovalDesk implements ApprovalCalls {
   }
 
   /** How it was decided. Rejects when `signal` is aborted; the question then stays as it is. */
-  async decided(
-    approvalId: string,
-    changes: readonly ChangeProposal[],
-    signal: AbortSignal,
-  ): Promise<Approval> {
+  async decided(approvalId: string, signal: AbortSignal): Promise<Approval> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Approval>();
     const stop = (): void => reject(signal.reason);
     signal.addEventListener('abort', stop);
-    this.#waiting.set(approvalId, { changes, resolve });
+    this.#waiting.set(approvalId, resolve);
     this.#lookLater();
     try {
       return await promise;
@@ -57,11 +47,6 @@ export class ApprovalDesk implements ApprovalCalls {
       signal.removeEventListener('abort', stop);
       this.#waiting.delete(approvalId);
     }
-  }
-
-  diffs(approvalId: string): readonly ChangedFileDiff[] {
-    const { changes = [] } = this.#waiting.get(approvalId) ?? {};
-    return changes.map((change) => ({ target_file: change.target_file, diff: change.diff() }));
   }
 
   async decide(approvalId: string, request: DecideRequest): Promise<Approval> {
@@ -113,7 +98,7 @@ export class ApprovalDesk implements ApprovalCalls {
     this.#cancelLook = null;
     try {
       for (const approval of await this.#approvals.closed([...this.#waiting.keys()])) {
-        this.#waiting.get(approval.approvalId)?.resolve(approval);
+        this.#waiting.get(approval.approvalId)?.(approval);
         this.#waiting.delete(approval.approvalId);
       }
     } catch {

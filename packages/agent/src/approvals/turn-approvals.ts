@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 
-import { defined } from '@orion/contracts';
+import { defined, OrionError } from '@orion/contracts';
 import type {
   Approval,
   ApprovalAction,
   Approvals,
+  FileDiff,
   Redact,
   RunEventBody,
   ToolAction,
@@ -12,8 +13,10 @@ import type {
 import type { ChangeProposal, ReviewAnswer, ReviewRequest } from '@orion/core';
 import type { Approval as CallApproval } from '@orion/tool-runner';
 
+import { readDiffs } from '../read-diffs.ts';
 import type { LoggedApprovals } from '../turn/continued/logged-turn.ts';
 import type { OwnedTurn } from '../store/owned-turn.ts';
+import type { ChangedFileDiff } from '../orion.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
 
 /** Nobody has to be awake. */
@@ -58,16 +61,20 @@ export class TurnApprovals {
   }
 
   /** About a write. `stale`: it is to be asked about anew. */
-  async review(
-    { id, intent, changes }: ReviewRequest,
-    signal: AbortSignal,
-  ): Promise<ReviewAnswer & { readonly stale?: true }> {
+  async review({ id, intent, changes }: ReviewRequest, signal: AbortSignal): Promise<ReviewAnswer> {
     if (!changes.some((change) => change.protected) && (await this.#isCovered())) {
       return { approved: true };
     }
     const action: ApprovalAction = { kind: 'write', intent, changes: changes.map(shownChange) };
     const subject = { callId: null, sessionId: id };
-    const { state, reason } = await this.#ask(action, subject, changes, signal);
+    let diffs: readonly FileDiff[];
+    try {
+      diffs = await readDiffs(changes.map(redactedDiff(this.#options.redact)), signal);
+    } catch (error) {
+      if (!OrionError.isInstance(error)) throw error;
+      return { approved: false, stale: true, reason: error.message };
+    }
+    const { state, reason } = await this.#ask(action, subject, diffs, signal);
     switch (state) {
       case 'yes':
       case 'turn':
@@ -109,7 +116,7 @@ export class TurnApprovals {
   async #ask(
     action: ApprovalAction,
     subject: Subject,
-    changes: readonly ChangeProposal[],
+    diffs: readonly FileDiff[],
     signal: AbortSignal,
   ): Promise<Approval> {
     const { turn, ids, approvals, desk, redact } = this.#options;
@@ -121,6 +128,7 @@ export class TurnApprovals {
         ...ids,
         ...subject,
         action: JSON.parse(redact(JSON.stringify(action))) as ApprovalAction,
+        diffs,
         hash: createHash('sha256').update(JSON.stringify(action)).digest('hex'),
         waitMs: WAIT_MS,
       }),
@@ -130,7 +138,7 @@ export class TurnApprovals {
     let decided = asked;
     if (asked.state === 'pending') {
       try {
-        decided = await desk.decided(asked.approvalId, changes, signal);
+        decided = await desk.decided(asked.approvalId, signal);
       } catch (error) {
         await this.#withdraw(asked);
         throw error;
@@ -174,7 +182,14 @@ export class TurnApprovals {
   }
 }
 
-/** Without the diff, which is content of files. */
+function redactedDiff(redact: Redact): (change: ChangeProposal) => ChangedFileDiff {
+  async function* redacted(lines: AsyncIterable<string>): AsyncGenerator<string, void> {
+    for await (const line of lines) yield redact(line);
+  }
+  return (change) => ({ target_file: change.target_file, diff: redacted(change.diff()) });
+}
+
+/** Without the diff, which is content of files: an action is in the log of the turn, too. */
 function shownChange(change: ChangeProposal): Omit<ChangeProposal, 'diff'> {
   const { target_file, real_path, operation, before, after, crlf, hard_link } = change;
   const { protected: isProtected } = change;

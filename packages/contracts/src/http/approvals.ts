@@ -1,4 +1,4 @@
-import type { Approval, ApprovalDecision, ApprovalState } from '../approvals.ts';
+import type { Approval, ApprovalDecision, ApprovalState, FileDiff } from '../approvals.ts';
 
 /** `GET /api/approvals` */
 export type ApprovalsQuery = {
@@ -18,14 +18,8 @@ export type ApprovalsAnswer = {
 
 /** `GET /api/approvals/:id` */
 export type ApprovalAnswer = Approval & {
-  /** Of a write that waits, file by file; empty for anything else. */
-  readonly diffs: readonly {
-    readonly target_file: string;
-    /** A unified diff; null if it cannot be made now, as while another process takes the turn over. */
-    readonly diff: string | null;
-    /** Only its beginning is here. */
-    readonly cut: boolean;
-  }[];
+  /** Of a write that waits, file by file; empty for anything else. Null where an earlier version has asked. */
+  readonly diffs: readonly FileDiff[];
 };
 
 /**

@@ -1,3 +1,4 @@
+import type { FileDiff } from '../approvals.ts';
 import type { RecordedChange } from '../workspace/undo.ts';
 
 /** `GET /api/changes` */
@@ -16,13 +17,8 @@ export type ChangesAnswer = {
 
 /** `GET /api/changes/:id/diff`: what the change did, file by file, a file that it touched twice twice. */
 export type ChangeDiffAnswer = {
-  readonly files: readonly {
-    readonly target_file: string;
-    /** A unified diff; null where the bytes before or after it are gone. */
-    readonly diff: string | null;
-    /** Only its beginning is here. */
-    readonly cut: boolean;
-  }[];
+  /** The diff is null where the bytes before or after it are gone. */
+  readonly files: readonly FileDiff[];
 };
 
 /** `POST /api/changes/:id/undo`, whose answer is an `UndoReport`. */

@@ -4,6 +4,7 @@ import type {
   ApprovalAction,
   Approvals,
   ApprovalState,
+  FileDiff,
   NewApproval,
   TurnFence,
 } from '@orion/contracts';
@@ -35,7 +36,7 @@ export function createSqlApprovals(database: SqlDatabase): Approvals {
     async decide(approvalId, hash, { outcome, reason }) {
       await closeOverdue(database);
       const decided = await database.run(
-        `update approval set state = $1, reason = $2, decided_at = ${databaseNow(database.dialect)}
+        `update approval set state = $1, reason = $2, diffs = null, decided_at = ${databaseNow(database.dialect)}
          where approval_id = $3 and hash = $4 and state = 'pending'`,
         [outcome, reason, approvalId, hash],
       );
@@ -48,6 +49,15 @@ export function createSqlApprovals(database: SqlDatabase): Approvals {
     async find(approvalId) {
       await closeOverdue(database);
       return find(database, approvalId);
+    },
+
+    async findDiffs(approvalId) {
+      await closeOverdue(database);
+      const [row] = await database.all('select diffs from approval where approval_id = $1', [
+        approvalId,
+      ]);
+      const diffs = row?.['diffs'] ?? null;
+      return diffs === null ? [] : (JSON.parse(String(diffs)) as readonly FileDiff[]);
     },
 
     async closed(approvalIds) {
@@ -115,15 +125,16 @@ async function request(
   if (owned === 0) throw new NotOwned('the turn is not this owner’s');
   await closeOverdue(inside);
   await inside.run(
-    `update approval set state = 'withdrawn', reason = $4, decided_at = ${now}
+    `update approval set state = 'withdrawn', reason = $4, diffs = null, decided_at = ${now}
      where turn_id = $1 and subject = $2 and hash <> $3 and state = 'pending'`,
     [turnId, subject, hash, OUT_OF_DATE],
   );
   await inside.run(
     `insert into approval (approval_id, turn_id, subject, project_id, conversation_id, call_id, session_id,
-       action, hash, state, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'pending', ${now}, ${now} + $10::bigint)
-     on conflict (turn_id, subject, hash) where state <> 'withdrawn' do nothing`,
+       action, hash, state, created_at, expires_at, diffs)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'pending', ${now}, ${now} + $10::bigint, $11)
+     on conflict (turn_id, subject, hash) where state <> 'withdrawn' do update
+       set diffs = excluded.diffs where approval.state = 'pending'`,
     [
       approval.approvalId,
       turnId,
@@ -135,6 +146,7 @@ async function request(
       JSON.stringify(approval.action),
       hash,
       waitMs,
+      JSON.stringify(approval.diffs),
     ],
   );
   const [row] = await inside.all(
@@ -154,7 +166,7 @@ async function closeOverdue(runner: SqlRunner): Promise<void> {
   const found = await runner.all(`select 1 as one from approval where ${overdue} limit 1`);
   if (found.length === 0) return;
   await runner.run(
-    `update approval set decided_at = ${now},
+    `update approval set decided_at = ${now}, diffs = null,
        state = case when expires_at <= ${now} then 'expired' else 'withdrawn' end,
        reason = case when expires_at <= ${now} then $1 else $2 end
      where ${overdue}`,

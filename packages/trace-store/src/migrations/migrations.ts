@@ -20,6 +20,11 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: 'who owns a turn, and turns by number', statements: turnOwners },
   { version: 7, name: 'turns that clients submit', statements: servedTurns },
   { version: 8, name: 'what turns ask people', statements: approvals },
+  {
+    version: 9,
+    name: 'what a person is shown of a write',
+    statements: () => ['alter table approval add column diffs text'],
+  },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {

@@ -1,16 +1,17 @@
-import type { ChangedFileDiff } from '@orion/agent';
-import type { ChangeDiffAnswer } from '@orion/contracts';
+import type { FileDiff } from '@orion/contracts';
 
-/** Characters of one file's diff, and of all diffs of an answer. */
+import type { ChangedFileDiff } from './orion.ts';
+
+/** Characters of one file's diff, and of all diffs together. */
 const FILE_DIFF = 1024 * 1024;
 const ALL_DIFFS = 4 * FILE_DIFF;
 
-/** As much of each diff as fits into an answer. */
+/** As much of each diff as a person, or a client, is given at once. */
 export async function readDiffs(
   found: readonly ChangedFileDiff[],
   signal: AbortSignal,
-): Promise<ChangeDiffAnswer['files']> {
-  const files: ChangeDiffAnswer['files'][number][] = [];
+): Promise<readonly FileDiff[]> {
+  const files: FileDiff[] = [];
   let left = ALL_DIFFS;
   for (const { target_file, diff: lines } of found) {
     if (lines === null) {
