@@ -1,27 +1,25 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 
 import type { ReadyAnswer } from '@orion/contracts';
 
 import type { Finished } from './support/run.ts';
-import type { Sandbox } from './support/sandbox.ts';
 import { LAST_WORD, numbered, writeMessages, writePieces } from './support/scripts.ts';
 import { serve } from './support/serve.ts';
+import { CAN_MOUNT, withDisk } from './support/small-disk.ts';
 import { test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
-const CAN_MOUNT = canMount();
 const SKIPPED = CAN_MOUNT ? '' : ' (SKIPPED: a small tmpfs cannot be mounted here)';
 const TEXT = numbered('a line of the document with number', 1, 2000);
 
 test.skipIf(!CAN_MOUNT)(
   `R057: when the disk of the sessions fills up, the session continues in memory with one warning${SKIPPED}`,
   ({ machine }) =>
-    withDisk(machine, 'size=64k', async (small) => {
+    withDisk(join(machine.root, 'small'), 'size=64k', async (small) => {
       const provider = await machine.provider(
         writeMessages('a.txt', [`${TEXT}DONE`], { shape: { chunk: 500 } }),
       );
@@ -41,7 +39,7 @@ test.skipIf(!CAN_MOUNT)(
 test.skipIf(!CAN_MOUNT)(
   `R057: a read-only state directory: in memory from the start, one warning, the file is written${SKIPPED}`,
   ({ machine }) =>
-    withDisk(machine, 'ro,size=64k', async (small) => {
+    withDisk(join(machine.root, 'small'), 'ro,size=64k', async (small) => {
       const provider = await machine.provider(writeMessages('a.txt', ['one\ntwo\nDONE']));
       const ended = await machine.ask(provider, ['--json'], { env: { ORION_STATE_DIR: small } });
       expect(ended.exitCode, ended.stderr).toBe(0);
@@ -67,7 +65,7 @@ test.concurrent('R017, R057: a file where the state directory should be: one war
 test.skipIf(!CAN_MOUNT)(
   `R097: text that only memory holds is validated and corrected like any other${SKIPPED}`,
   ({ machine }) =>
-    withDisk(machine, 'ro,size=64k', async (small) => {
+    withDisk(join(machine.root, 'small'), 'ro,size=64k', async (small) => {
       const provider = await machine.provider({
         behaviours: [
           { when: { lastUser: 'not valid text' }, reply: { text: '#1: -' } },
@@ -88,7 +86,7 @@ test.skipIf(!CAN_MOUNT)(
 test.skipIf(!CAN_MOUNT)(
   `R089: when the disk of the workspace is full, the session pauses with DISK_FULL and keeps every byte${SKIPPED}`,
   ({ machine }) =>
-    withDisk(machine, 'size=64k', async (small) => {
+    withDisk(join(machine.root, 'small'), 'size=64k', async (small) => {
       const provider = await machine.provider(
         writeMessages('a.txt', [`${TEXT}DONE`], { shape: { chunk: 500 } }),
       );
@@ -107,7 +105,7 @@ test.skipIf(!CAN_MOUNT)(
 test.skipIf(!CAN_MOUNT)(
   `R057: when nothing but memory can hold the text, all of it is put on another disk before the process ends${SKIPPED}`,
   ({ machine }) =>
-    withDisk(machine, 'size=64k', async (small) => {
+    withDisk(join(machine.root, 'small'), 'size=64k', async (small) => {
       const elsewhere = join(machine.root, 'elsewhere');
       mkdirSync(elsewhere);
       const provider = await machine.provider(
@@ -137,7 +135,7 @@ test.skipIf(!CAN_MOUNT)(
 test.skipIf(!CAN_MOUNT)(
   `a server whose disk is full is not ready, lives, and is ready again when there is room${SKIPPED}`,
   ({ machine }) =>
-    withDisk(machine, 'size=2m', async (small) => {
+    withDisk(join(machine.root, 'small'), 'size=2m', async (small) => {
       const { ask, running } = await serve(machine, [], { env: { ORION_STATE_DIR: small } });
       const ready = async () => {
         const { status, json } = await ask('/health/ready', { token: null });
@@ -164,41 +162,4 @@ function expectWarnedAtStart(ended: Finished): void {
   });
   expect(told[0]).toBe('warning');
   expect(told.filter((each) => each === 'warning')).toHaveLength(1);
-}
-
-/** A small file system of its own, mounted as the machine's `small`. */
-async function withDisk(
-  machine: Sandbox,
-  options: string,
-  step: (small: string) => Promise<void>,
-): Promise<void> {
-  const small = join(machine.root, 'small');
-  mkdirSync(small);
-  mount(small, options);
-  try {
-    await step(small);
-  } finally {
-    unmount(small);
-  }
-}
-
-function mount(folder: string, options: string): void {
-  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' });
-}
-
-function unmount(folder: string): void {
-  execFileSync('umount', ['-l', folder], { stdio: 'ignore' });
-}
-
-function canMount(): boolean {
-  const folder = mkdtempSync(join(tmpdir(), 'orion-e2e-mount-'));
-  try {
-    mount(folder, 'size=64k');
-    unmount(folder);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }

@@ -20,11 +20,11 @@ export function useBrowser(): () => Browser {
   };
 }
 
-/** A page that is watched: what it asked of whom, what it logged, and what its policy had to refuse. */
+/** A page and those opened beside it, watched: whom they asked, what they logged, what their policy had to refuse. */
 export type WatchedPage = {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Hosts that were asked for anything. */
+  /** Hosts that were asked for anything. One on another machine fails every test. */
   readonly hosts: () => ReadonlySet<string>;
   readonly problems: readonly string[];
 };
@@ -35,23 +35,33 @@ export async function openPage(
   { hasFakeClock = false }: { readonly hasFakeClock?: boolean } = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext();
-  // Its pages would ask a server that is gone, beside the tests that follow.
-  onTestFinished(() => context.close());
+  const watched = watch(context);
+  onTestFinished(async () => {
+    // Its pages would ask a server that is gone, beside the tests that follow.
+    await context.close();
+    const isHere = (host: string): boolean => /^(?:127\.0\.0\.1|[a-z.]*localhost):/u.test(host);
+    expect([...watched.hosts()].filter((host) => !isHere(host))).toEqual([]);
+  });
   const page = await context.newPage();
   if (hasFakeClock) await page.clock.install();
-  return { context, ...watch(page), ...(await page.goto(url), {}) };
+  await page.goto(url);
+  return { context, page, ...watched };
 }
 
-function watch(page: Page): Omit<WatchedPage, 'context'> {
+function watch(context: BrowserContext): Pick<WatchedPage, 'hosts' | 'problems'> {
   const hosts = new Set<string>();
   const problems: string[] = [];
-  page.on('request', (request) => hosts.add(new URL(request.url()).host));
-  page.on('pageerror', (error) => problems.push(String(error)));
-  page.on('console', (message) => {
+  context.on('request', (request) => {
+    const { host } = new URL(request.url());
+    // `blob:` and `data:` are asked of nobody.
+    if (host !== '') hosts.add(host);
+  });
+  context.on('weberror', (error) => problems.push(String(error.error())));
+  context.on('console', (message) => {
     if (/Content Security Policy|TrustedHTML|TrustedScript/u.test(message.text()))
       problems.push(message.text());
   });
-  return { page, hosts: () => hosts, problems };
+  return { hosts: () => hosts, problems };
 }
 
 /** The log-in link that a server has printed. */

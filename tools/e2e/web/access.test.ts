@@ -6,6 +6,7 @@ import { numbered, writeDocument } from '../support/scripts.ts';
 import { serve } from '../support/serve.ts';
 import { test } from '../support/test.ts';
 import { findings, findingsInAll } from './support/axe.ts';
+import { goTo, hasFocus, press } from './support/keyboard.ts';
 
 const VIEWS = ['Now', 'Conversations', 'Writes', 'Changes', 'Traces', 'Plan'];
 
@@ -50,58 +51,19 @@ describe.skipIf(missingBrowser !== null)('access to the page', () => {
     const server = await serve(machine, ['--base-url', provider.url, '--model', 'scripted']);
     const { page } = await openPage(browser(), pageLink(server));
     await page.getByRole('heading', { name: 'Now' }).waitFor();
-    /** Tabs to what has this name, and says whether one can see where one is. */
-    const goTo = async (name: string): Promise<void> => {
-      for (let step = 0; step < 60; step += 1) {
-        await page.keyboard.press('Tab');
-        const at = await page.evaluate(() => {
-          const { activeElement: element } = document;
-          if (element === null || element === document.body) return null;
-          const label =
-            element instanceof HTMLTextAreaElement
-              ? element.labels[0]?.textContent
-              : element.textContent;
-          return { name: label ?? '', isSeen: getComputedStyle(element).outlineStyle !== 'none' };
-        });
-        if (at?.name.trim() !== name) continue;
-        expect([name, at.isSeen]).toEqual([name, true]);
-        return;
-      }
-      throw new Error(`the keyboard does not lead to ${name}`);
-    };
-    await goTo('Conversations');
-    await page.keyboard.press('Enter');
+    await press(page, 'Conversations');
     await page.getByRole('heading', { level: 1, name: 'Conversations' }).waitFor();
-    await goTo('New conversation');
-    await page.keyboard.press('Enter');
+    await press(page, 'New conversation');
     await page.getByLabel('Message').waitFor();
-    await goTo('Message');
+    await goTo(page, 'Message');
     await page.keyboard.type('Write it.');
     await page.keyboard.press('Control+Enter');
     await page.getByRole('region', { name: 'Receipt' }).waitFor();
-    await goTo('Undo…');
-    await page.keyboard.press('Enter');
+    await press(page, 'Undo…');
     await page.getByRole('dialog').waitFor();
-    await goTo('Undo a.md');
-    await page.keyboard.press('Enter');
+    await press(page, 'Undo a.md');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await hasFocus(page);
     expect(await machine.exists('a.md')).toBe(false);
-  });
-
-  test('a draft outlives a reload, and a double click sends one turn', async ({ machine }) => {
-    const provider = await machine.provider(writeDocument({ target: 'a.md', content: 'one\n' }));
-    const server = await serve(machine, ['--base-url', provider.url, '--model', 'scripted']);
-    const { page } = await openPage(browser(), pageLink(server));
-    await page.getByRole('navigation').getByRole('link', { name: 'Conversations' }).click();
-    await page.getByRole('link', { name: 'New conversation' }).click();
-    await page.getByLabel('Message').fill('Write it, once.');
-    await page.reload();
-    await page.getByLabel('Message').waitFor();
-    expect(await page.getByLabel('Message').inputValue()).toBe('Write it, once.');
-    await page.getByRole('button', { name: 'Send' }).dblclick();
-    await page.getByRole('region', { name: 'Receipt' }).waitFor();
-    const { json } = await server.ask('/api/turns');
-    expect((json as { turns: unknown[] }).turns).toHaveLength(1);
-    expect(await page.getByLabel('Message').inputValue()).toBe('');
   });
 });

@@ -85,6 +85,11 @@ it('writes nothing before the yes, which is given to what was shown', async () =
   const [session] = await orion.listSessions();
   expect(session).toMatchObject({ session_id: asked.sessionId, bytes: 9 });
   expect(test.adapter.requests).toHaveLength(2);
+  // Whoever looks while it waits sees that nothing can be lost.
+  const marks = { receivedBytes: 9, savedBytes: 9, durableBytes: 9 };
+  await expect
+    .poll(() => eventsOf(seen, 'write_progress').at(-1), { timeout: 10_000 })
+    .toMatchObject(marks);
   const { approvalId, hash } = asked;
   await orion.approvals.decide(approvalId, { decision: 'yes', hash });
   expect(doneOf(await test.ended(turnId))).toMatchObject({ status: 'complete' });

@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 
 import { openPage, pageLink } from '../../support/browser.ts';
 import type { PageProxy } from './page-proxy.ts';
+import { at } from '../../support/sandbox.ts';
 import type { Sandbox } from '../../support/sandbox.ts';
 import { writeDocument } from '../../support/scripts.ts';
 import { serve } from '../../support/serve.ts';
@@ -16,6 +17,9 @@ export type PageWrite = {
   readonly proxy?: PageProxy;
   /** Time on the page, and everything that waits on it, is moved by `page.clock`. */
   readonly hasFakeClock?: boolean;
+  /** Further options of the server. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 };
 
 /** Left to `npm run test:web`, which runs all of them. */
@@ -24,15 +28,15 @@ export const fully = test.runIf(process.env['ORION_EVERY_WEB_TEST'] === '1');
 export async function startWriting(
   machine: Sandbox,
   browser: Browser,
-  { content, eventsPerSecond, proxy, hasFakeClock = false }: PageWrite,
+  { content, eventsPerSecond, proxy, hasFakeClock = false, args: more = [], env = {} }: PageWrite,
 ) {
   const shape = { chunk: { min: 200, max: 900 }, eventsPerSecond };
   const provider = await machine.provider(
     writeDocument({ target: 'docs/long.md', content }, { shape }),
   );
-  const args = ['--base-url', provider.url, '--model', 'scripted'];
+  const args = [...at(provider), ...more];
   const names = proxy === undefined ? [] : ['--allow-host', `127.0.0.1:${proxy.port}`];
-  const server = await serve(machine, [...args, ...names]);
+  const server = await serve(machine, [...args, ...names], { env });
   proxy?.leadTo(server.port);
   const link = new URL(pageLink(server));
   if (proxy !== undefined) link.port = String(proxy.port);
@@ -60,13 +64,15 @@ export function textOf(page: Page): Promise<string> {
   );
 }
 
-export function watermarks(page: Page): Promise<{ received: number; synced: number }> {
+export type Marks = { readonly received: number; readonly saved: number; readonly synced: number };
+
+export function watermarks(page: Page): Promise<Marks> {
   return page.evaluate(() => {
     const read = (name: string): number =>
       Number(
         document.querySelector(`[data-watermark=${name}]`)?.textContent.replaceAll(/\D/gu, ''),
       );
-    return { received: read('received'), synced: read('synced') };
+    return { received: read('received'), saved: read('saved'), synced: read('synced') };
   });
 }
 

@@ -313,6 +313,10 @@ export class SessionDriver {
         this.#dispatch(await examine(job, handle, this.#report));
         return;
       case 'finalize':
+        await this.#saver.settled();
+        // A person may take a day to agree, and see all the while what could be lost.
+        this.#report.progress(this.#session, 'no more text');
+        yield* this.#report.drain();
         await this.#finalize(job, start);
         return;
       case 'pause':
@@ -398,7 +402,6 @@ export class SessionDriver {
   }
 
   async #finalize(job: Extract<Job, { type: 'finalize' }>, start: SessionStart): Promise<void> {
-    await this.#saver.settled();
     // A loss arrives as `lost`, too.
     await this.#options.confirm().catch(() => undefined);
     if (this.#options.lost.aborted) return;

@@ -130,12 +130,15 @@ export class SessionReport {
   }
 
   /** What is safe of the text, where that has changed since the last look without new text, and where it is held up. */
-  progress({ summary }: WriteSession): 'reported' | 'known' | 'all safe' {
+  progress(
+    { summary }: WriteSession,
+    more: 'may come' | 'no more text' = 'may come',
+  ): 'reported' | 'known' | 'all safe' {
     const { handle } = this.#options;
     const receivedBytes = summary.bytes;
     const savedBytes = Math.min(handle.savedBytes(), receivedBytes);
     const durableBytes = Math.min(this.#durableBytes(), savedBytes);
-    const hasText = this.#lookedAt !== receivedBytes;
+    const hasText = more === 'may come' && this.#lookedAt !== receivedBytes;
     this.#lookedAt = receivedBytes;
     const isBehind = savedBytes < receivedBytes;
     this.#idleLooks = isBehind && savedBytes === this.#lastSaved ? this.#idleLooks + 1 : 0;
