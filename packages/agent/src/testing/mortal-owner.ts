@@ -41,6 +41,10 @@ export type OwnerOptions = Pick<
   readonly turnId: string;
   readonly tools?: readonly Tool[];
   readonly death?: Death | null;
+  /** Its effects wait for this. */
+  readonly delay?: (effect: Effect) => Promise<void>;
+  /** To others its process is there for as long as it is, and not gone from the start. */
+  readonly isSeen?: boolean;
   /** How many seconds pass for it in one. */
   readonly speed?: number;
 };
@@ -62,7 +66,8 @@ const DISK_EFFECTS: ReadonlySet<string> = new Set([
 let owners = 0;
 
 export async function createOwner(options: OwnerOptions): Promise<Owner> {
-  const { root, store, turnId, tools = [], death = null, speed = 1, ...rest } = options;
+  const { root, store, turnId, tools = [], death = null, speed = 1, ...more } = options;
+  const { delay, isSeen = false, ...rest } = more;
   const effects: Effect[] = [];
   const dead = Promise.withResolvers<void>();
   let isDead = false;
@@ -75,6 +80,7 @@ export async function createOwner(options: OwnerOptions): Promise<Owner> {
     if (isDead) return NEVER;
     const isLast = typeof death?.at === 'function' ? death.at(made) : death?.at === effects.length;
     effects.push(made);
+    await delay?.(made);
     if (isLast && death?.after === false) return die();
     const value = await carryOut();
     if (isLast) return die();
@@ -85,12 +91,7 @@ export async function createOwner(options: OwnerOptions): Promise<Owner> {
   const workspace = await createWorkspace({
     root,
     clock,
-    identity: async () => ({
-      pid: process.pid,
-      host: hostname(),
-      pidNamespace: await readlink('/proc/self/ns/pid').catch(() => ''),
-      startedAt: `gone ${number}`,
-    }),
+    ...(isSeen ? {} : { identity: () => goneProcess(number) }),
   });
   const orion = await createOrion({
     ...rest,
@@ -121,6 +122,15 @@ export async function createOwner(options: OwnerOptions): Promise<Owner> {
       if (result !== null) await orion.close();
       return result;
     },
+  };
+}
+
+async function goneProcess(number: number) {
+  return {
+    pid: process.pid,
+    host: hostname(),
+    pidNamespace: await readlink('/proc/self/ns/pid').catch(() => ''),
+    startedAt: `gone ${number}`,
   };
 }
 

@@ -10,7 +10,7 @@ import { approvalOf } from '../approvals/approval-policy.ts';
 import { TurnApprovals } from '../approvals/turn-approvals.ts';
 import type { OrionOptions, OwnedTurnRequest, TurnRequest } from '../orion.ts';
 import type { KeptConversation } from '../store/conversation-keeper.ts';
-import { unlessAborted } from '../store/deadline.ts';
+import { settlesWithin, unlessAborted } from '../store/deadline.ts';
 import type { OwnedTurn } from '../store/owned-turn.ts';
 import type { TurnJournal } from '../store/turn-journal.ts';
 import type { TurnJournals } from '../store/turn-journals.ts';
@@ -49,6 +49,8 @@ export type TurnAdmissionOptions = {
 };
 
 const NO_TOOLS: OfferedTools = { tools: [], leftOut: [] };
+/** What turns that were handed off still write gets so long to end, in milliseconds, before their sessions are let go. */
+const LINGER_MS = 5_000;
 
 /** Lets turns in: one of a conversation at a time, each with a journal of its own, until its `done`. */
 export class TurnAdmission {
@@ -56,6 +58,8 @@ export class TurnAdmission {
   readonly #running = new Set<Promise<void>>();
   /** The conversations that have a turn now. */
   readonly #busy = new Set<string>();
+  /** What turns that were handed off still write. */
+  readonly #lingering = new Set<Promise<unknown>>();
 
   constructor(options: TurnAdmissionOptions) {
     this.#options = options;
@@ -157,6 +161,7 @@ export class TurnAdmission {
         left,
         handOff,
         giveBack: (reason) => notNow.abort(reason),
+        linger: (work) => this.#linger(work),
       });
       yield* runTurn(scope, task, turn, () => turnEnd.abort());
       if (notNow.signal.aborted) throw notNow.signal.reason;
@@ -228,9 +233,18 @@ export class TurnAdmission {
     });
   }
 
-  /** When every turn that was let in is over. */
+  #linger(work: Promise<unknown>): void {
+    const ended: Promise<unknown> = work
+      .catch(() => undefined)
+      .then(() => this.#lingering.delete(ended));
+    this.#lingering.add(ended);
+  }
+
+  /** When every turn that was let in is over, and its file written, if that does not take long. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
+    const { clock } = this.#options.shared;
+    await settlesWithin(clock, LINGER_MS, Promise.all(this.#lingering));
   }
 
   #enter(conversationId: string): void {

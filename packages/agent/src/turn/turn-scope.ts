@@ -127,6 +127,8 @@ export type OwnedParts = {
   readonly handOff: AbortSignal;
   /** Gives it up, since this owner cannot continue it now. */
   readonly giveBack: (reason: OrionError) => void;
+  /** Takes what has to end although the turn was given up. */
+  readonly linger: (work: Promise<unknown>) => void;
 };
 
 export type TurnIds = {
@@ -162,6 +164,7 @@ export class TurnScope {
   #unsent: readonly Message[] = [];
   /** The begin whose session has no outcome yet. */
   #open: { readonly handle: SessionHandle; readonly callId: string } | null = null;
+  #isWriting = false;
   /** The session that this turn recovers, the call that began it, and the provider that it was begun with. */
   recovered: {
     readonly sessionId: string;
@@ -237,7 +240,10 @@ export class TurnScope {
       requestId: this.ids.requestId,
       contextLimit: contextLimit(settings, context?.adapter ?? null),
       finalize: async (facts) => {
-        const outcome = await this.#finalize(handle, facts);
+        this.#isWriting = true;
+        const outcome = await this.#finalize(handle, facts).finally(() => {
+          this.#isWriting = false;
+        });
         if (outcome.kind === 'written') {
           // A loss arrives as `lost`, too.
           await this.owned?.checkpoints.written(callId, outcome.receipt).catch(() => undefined);
@@ -290,6 +296,11 @@ export class TurnScope {
       default:
         outcome satisfies never;
     }
+  }
+
+  /** A file is on its way to its place. */
+  get isWriting(): boolean {
+    return this.#isWriting;
   }
 
   /** What became of the session, in place of what its begin was answered with. */

@@ -102,7 +102,8 @@ export async function* runTurn(
     }
   } finally {
     const ended = events.return({ status: 'aborted' });
-    await (isHandedOff() ? settlesWithin(clock, LEAVE_MS, ended) : ended);
+    if (owned === null || !isHandedOff()) await ended;
+    else if (!(await settlesWithin(clock, LEAVE_MS, ended)) && scope.isWriting) owned.linger(ended);
     // An owned turn ends with its conversation, or goes on in another process.
     if (writer.fence === null) scope.remember();
     const { status, stopReason } = end ?? { status: owned === null ? 'aborted' : 'handed_off' };

@@ -82,15 +82,13 @@ export async function inspectSession(
   const fitness = metadata.kind === 'good' ? readable : 'damaged';
   const refused = file.kind === 'unusable' && file.error !== undefined;
   if (!isWanted({ fitness, root, refused })) return null;
-  const [state, owner, contents] = await Promise.all([
-    readState(directory),
-    findOwner(leasePlace(directory)),
-    findContents(directory),
-  ]);
+  const owner = await findOwner(leasePlace(directory));
+  const verdict = await judge(inspector, owner);
+  // Not before: until it is gone, the owner may still record that it writes the file.
+  const [state, contents] = await Promise.all([readState(directory), findContents(directory)]);
   const saved = state.kind === 'good' ? state.value : null;
   const known = metadata.kind === 'good' ? metadata.value : null;
   const content = contents === null ? null : chooseContent(contents, saved);
-  const verdict = await judge(inspector, owner);
   const problem = findProblem(metadata.kind, state.kind, contents);
   return {
     id,

@@ -285,7 +285,8 @@ export class DiskSessionHandle implements SessionHandle {
 
   recordWriting(writing: WritingRecord): Promise<void> {
     return this.#exclusively(async () => {
-      if (this.#home.isLost()) throw this.#home.lostError();
+      // Nor after it was given back: its next owner would not know of the file.
+      if (this.#closed || this.#home.isLost()) throw this.#home.lostError();
       const stands = this.#writing?.stands === true;
       this.#writing = stands ? { ...writing, stands } : writing;
       await this.#attempt(() => this.#writeState());

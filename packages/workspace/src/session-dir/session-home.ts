@@ -155,12 +155,13 @@ export class SessionHome {
   /** Releases lease and lock so that any process can recover the session. */
   async giveBack(): Promise<void> {
     await this.#stop();
+    // First: whoever finds the session free takes its target, too.
+    await this.freeTarget();
     if (this.#stage === 'settled') {
       await this.requireOwnership()
         .then(() => this.markReleased(this.directory))
         .catch(() => undefined);
     }
-    await this.freeTarget();
     if (this.#stage !== 'lost') this.#stage = 'left';
   }
 

@@ -53,8 +53,6 @@ export async function runFault(
   const database = await makeDatabase(databases.url);
   const stage = await makeStage(whole, database, {
     ORION_QUEUE: isAlone ? 'in-process' : 'pg-boss',
-    // A model that pauses on a busy machine has not stopped writing.
-    WRITE_SESSION_IDLE_MS: '10000',
   });
   try {
     const servers = await Promise.all(Array.from({ length: options.servers }, () => stage.serve()));

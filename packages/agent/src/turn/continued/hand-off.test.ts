@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { systemClock } from '@orion/contracts';
 import type { RunEvent } from '@orion/contracts';
@@ -96,6 +97,33 @@ it('leaves a file that is being streamed to the next owner', async () => {
   expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
   expect((await logged(turn)).filter((type) => type === 'done')).toHaveLength(1);
   expectValidHistory((await turn.store.conversations.load('c'))?.history ?? []);
+});
+
+it('lets a file be written to its end, and the session go after that', async () => {
+  const turn = await openTurn();
+  const handOff = new AbortController();
+  const owner = await turn.owner([callsReply([beginCall()]), textReply('one\nDONE\n')], {
+    speed: 20,
+    isSeen: true,
+    async delay({ name }) {
+      if (name !== 'commit') return;
+      handOff.abort();
+      // Longer than a turn is waited for.
+      await pause(100);
+    },
+  });
+  const running = turn.run(owner, { handOff: handOff.signal });
+  await expect.poll(() => handOff.signal.aborted, { interval: 5 }).toBe(true);
+  const next = await turn.owner([textReply('written')], { speed: 20 });
+  const [left, events] = await Promise.all([running, turn.run(next)]);
+  expect(left?.map(({ type }) => type)).not.toContain('done');
+  expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\n');
+  expect(events?.at(-1)).toMatchObject({ status: 'complete', fullContent: 'written' });
+  const receipts = (await turn.log()).filter(
+    (event) => event.type === 'write_session' && event.receipt !== undefined,
+  );
+  expect(receipts).toHaveLength(1);
+  expect(await next.orion.listSessions()).toEqual([]);
 });
 
 it('does not wait for a tool that does not stop; whether it had an effect is not known', async () => {
