@@ -174,16 +174,20 @@ export function jsonBytes(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
-/** Durably creates a file with these bytes. Fails with EEXIST when the name is taken. */
+/** `isBrief`: means nothing after a power cut, and is not synced. */
+export type FileLife = { readonly isBrief?: boolean };
+
+/** Durably creates a file with these bytes, unless it is brief. Fails with EEXIST when the name is taken. */
 export async function createFile(
   path: string,
   bytes: Uint8Array | AsyncIterable<Uint8Array>,
+  { isBrief = false }: FileLife = {},
 ): Promise<void> {
   const handle = await open(path, 'wx', 0o600);
   try {
     try {
       await writeFrom(handle, bytes instanceof Uint8Array ? [bytes] : bytes);
-      await handle.sync();
+      if (!isBrief) await handle.sync();
     } finally {
       await handle.close();
     }
@@ -207,14 +211,18 @@ export const LINK_UNSUPPORTED: readonly string[] = [
  * The same, but readers never see an incomplete file: where the file system supports links, the name appears together
  * with all bytes. Returns false when the name is taken. The name is durable after `syncDirectory`.
  */
-export async function createWholeFile(path: string, bytes: Uint8Array): Promise<boolean> {
+export async function createWholeFile(
+  path: string,
+  bytes: Uint8Array,
+  life: FileLife = {},
+): Promise<boolean> {
   const temporary = temporaryName(path);
-  await createFile(temporary, bytes);
+  await createFile(temporary, bytes, life);
   try {
     return await unlessTaken(() => link(temporary, path));
   } catch (error) {
     if (!isErrno(error, ...LINK_UNSUPPORTED)) throw error;
-    return await unlessTaken(() => createFile(path, bytes));
+    return await unlessTaken(() => createFile(path, bytes, life));
   } finally {
     await unlink(temporary).catch(() => undefined);
   }
@@ -239,9 +247,10 @@ export function temporaryName(path: string): string {
 export async function replaceFile(
   path: string,
   bytes: Uint8Array | AsyncIterable<Uint8Array>,
+  life: FileLife = {},
 ): Promise<void> {
   const temporary = temporaryName(path);
-  await createFile(temporary, bytes);
+  await createFile(temporary, bytes, life);
   try {
     await rename(temporary, path);
   } catch (error) {

@@ -8,12 +8,11 @@
  *     suspended owner that wakes up and replaces the file changes nothing.
  * O4. A claim counts only while the file it started from still leads to it. A process that claims on outdated knowledge
  *     notices this before it acts.
- * O5. Where links fail, the name is created exclusively and synced. An incomplete file counts as dead when it is older
- *     than the lease's time to live or dated in the future.
+ * O5. Where links fail, the name is created exclusively. An incomplete file counts as dead when it is older than the
+ *     lease's time to live or dated in the future.
+ * O6. Nothing of this is synced, so that a takeover does not wait for the disk: a power cut ends all owners, and what it
+ *     leaves of their files is dead by its boot or by O5.
  */
-import { unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { syncDirectory } from '../disk/directories.ts';
 import {
   createWholeFile,
   isThere,
@@ -29,6 +28,7 @@ import type { OwnerRecord } from './owner-record.ts';
 const MAX_OWNER_BYTES = 64 * 1024;
 /** More takeovers than any session will see. Guards against a cycle of claims. */
 const MAX_CLAIMS = 1_000;
+const BRIEF = { isBrief: true } as const;
 
 export type OwnerPlace = {
   readonly file: string;
@@ -102,7 +102,7 @@ export function isAbandoned(modifiedAt: number, now: number): boolean {
 
 /** Takes a free place. Returns false if it is taken. */
 export function createOwner(place: OwnerPlace, record: OwnerRecord): Promise<boolean> {
-  return linkRecord(place.file, record);
+  return createWholeFile(place.file, jsonBytes(record), BRIEF);
 }
 
 /**
@@ -115,7 +115,7 @@ export async function claimOwner(
   record: OwnerRecord,
 ): Promise<boolean> {
   const claim = place.claimOf(token);
-  if (!(await linkRecord(claim, record))) return false;
+  if (!(await createWholeFile(claim, jsonBytes(record), BRIEF))) return false;
   const found = await findOwner(place);
   if (found.kind !== 'owned' || found.token !== record.token) {
     await removeIfThere(claim).catch(() => undefined);
@@ -127,7 +127,7 @@ export async function claimOwner(
 
 /** Replaces this process's own record. The caller has verified that it is still the owner. */
 export function replaceOwner(place: OwnerPlace, record: OwnerRecord): Promise<void> {
-  return replaceFile(place.file, jsonBytes(record));
+  return replaceFile(place.file, jsonBytes(record), BRIEF);
 }
 
 export type Standing = 'owner' | 'taken_over' | 'vanished';
@@ -136,16 +136,4 @@ export type Standing = 'owner' | 'taken_over' | 'vanished';
 export async function standing(place: OwnerPlace, token: string): Promise<Standing> {
   if (await isThere(place.claimOf(token))) return 'taken_over';
   return (await isThere(place.file)) ? 'owner' : 'vanished';
-}
-
-async function linkRecord(path: string, record: OwnerRecord): Promise<boolean> {
-  if (!(await createWholeFile(path, jsonBytes(record)))) return false;
-  try {
-    await syncDirectory(dirname(path));
-  } catch (error) {
-    // The caller would not release what it does not know it owns.
-    await unlink(path).catch(() => undefined);
-    throw error;
-  }
-  return true;
 }

@@ -315,7 +315,7 @@ it('a disk that failed once does not keep the same process from trying again', a
   const id = await change(test.workspace, 'a.txt', 'overwrite', 'new');
   const disk = await interceptDisk();
   try {
-    for (const name of ['open', 'link', 'fsync'] as const) {
+    for (const name of ['open', 'link', 'write'] as const) {
       let struck = 0;
       disk.use((call) => {
         if (call.name !== name || !/\.orion\/locks/u.test(call.path) || struck > 0) return null;
@@ -326,15 +326,6 @@ it('a disk that failed once does not keep the same process from trying again', a
       expect(struck, name).toBe(1);
       expect(String(await bytesAt(test, 'a.txt'))).toBe('new');
     }
-    // The sync of the folder in which the lock has its name.
-    let syncs = 0;
-    disk.use((call) => {
-      if (call.name !== 'fsync' || !call.path.endsWith('/locks')) return null;
-      syncs += 1;
-      return { kind: 'error', code: 'EIO' };
-    });
-    expect(await codeOf(test.workspace.undo({ id }))).toBe('WRITE_FAILED');
-    expect(syncs).toBe(1);
   } finally {
     disk.restore();
   }
