@@ -160,8 +160,7 @@ async function shutDown(
   { drainMs, cut }: { readonly drainMs: number; readonly cut: AbortSignal },
 ): Promise<void> {
   const end = clock.monotonic() + drainMs;
-  await orion.serverFiles.withdrawServer(address);
-  await turns.stop(drainMs, cut);
+  await Promise.all([orion.serverFiles.withdrawServer(address), turns.stop(drainMs, cut)]);
   streams.end();
   const drained = new AbortController();
   void listener.idle().then(() => drained.abort());

@@ -131,9 +131,12 @@ export class PgBossJobs {
     return confirmed;
   }
 
-  /** It is handed out again, to anybody. */
-  async giveBack(job: Job): Promise<void> {
-    await this.#engine.fail(job.queue, job);
+  /** They are handed out again, to anybody. */
+  async giveBack(jobs: readonly Job[]): Promise<void> {
+    for (const [queue] of QUEUES) {
+      const own = jobs.filter((job) => job.queue === queue);
+      if (own.length > 0) await this.#engine.fail(queue, own);
+    }
   }
 
   /** Whoever has them, unless they are handed out again meanwhile. */

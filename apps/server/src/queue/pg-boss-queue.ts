@@ -29,8 +29,8 @@ const CHANNEL = 'orion_queue';
 const NOTIFY = `select pg_notify('${CHANNEL}', '')`;
 /** How often the store is asked for turns without being told of any. */
 const POLL_MS = 500;
-/** Turns that are taken at once: in between the process looks whether it is overloaded. */
-const BATCH = 50;
+/** Turns that are taken at once: in between others take theirs, and the process looks whether it is overloaded. */
+const BATCH = 10;
 /** How often the attempts that are held are confirmed. */
 const TOUCH_MS = 3_000;
 /** How often the turns that wait are counted. */
@@ -82,6 +82,9 @@ export class PgBossQueue implements TurnQueue {
   #wake = new AbortController();
   #looking: Promise<unknown> = Promise.resolve();
   #confirming: Promise<unknown> = Promise.resolve();
+  /** Of attempts that ended and are to be followed by others. */
+  readonly #left: Job[] = [];
+  #leaving: Promise<void> = Promise.resolve();
   #drained: Promise<void> | null = null;
   /** Nothing further is taken. */
   #isClosed = false;
@@ -279,9 +282,25 @@ export class PgBossQueue implements TurnQueue {
   /** Lets the next attempt follow, unless there is none. If that fails, it follows when this one is not confirmed. */
   async #release({ end, job, attempt }: Held): Promise<void> {
     if (end === 'completed') return;
-    if (end === 'to run alone' && job.queue === TURNS)
+    if (end === 'to run alone' && job.queue === TURNS) {
       await this.#jobs.moveToAlone(job, attempt.attempt);
-    else await this.#jobs.giveBack(job);
+      await this.#tell();
+      return;
+    }
+    this.#left.push(job);
+    this.#leaving = this.#leaving.catch(() => undefined).then(() => this.#giveBackLeft());
+    await this.#leaving;
+  }
+
+  /** A process that stops ends many attempts at once: those that end while statements are under way share the next. */
+  async #giveBackLeft(): Promise<void> {
+    const jobs = this.#left.splice(0);
+    if (jobs.length === 0) return;
+    await this.#jobs.giveBack(jobs);
+    await this.#tell();
+  }
+
+  async #tell(): Promise<void> {
     await this.#options.database.executeSql(NOTIFY);
     this.#wake.abort();
   }

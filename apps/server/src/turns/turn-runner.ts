@@ -169,6 +169,9 @@ export class TurnRunner {
   async #attempt(attempt: TurnAttempt, lost: AbortSignal): Promise<void> {
     const { queue, turns, log, onFailure } = this.#options;
     const { turnId, isAlone = false } = attempt;
+    // What was asked for does not change: it can be read before the turn is this attempt's.
+    const reading = turns.toRun(turnId);
+    reading.catch(() => undefined);
     let claim: TurnClaim;
     try {
       claim = await log.acquire(turnId, attempt.attempt);
@@ -177,7 +180,7 @@ export class TurnRunner {
       await queue.complete(attempt, null);
       return;
     }
-    const turn = await turns.toRun(turnId);
+    const turn = await reading;
     const isSuspect = claim.idleAttempts >= ALONE_FROM && !isAlone;
     let outcome: 'over' | 'given back' = 'given back';
     if (turn === null) outcome = 'over';
