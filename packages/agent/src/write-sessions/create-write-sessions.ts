@@ -260,7 +260,7 @@ class Uploads implements WriteSessions {
 
   diff(sessionId: string, limit: number = DIFF_LIMIT): ReturnType<WriteSessions['diff']> {
     const { writePlanTool } = this.#options;
-    return this.#sessions.exclusively(sessionId, async () => {
+    const look = async (): ReturnType<WriteSessions['diff']> => {
       const { handle, record } = await this.#sessions.take(sessionId);
       const { uploaded, target_file } = handle.metadata;
       writePlanTool.adopt(handle);
@@ -286,7 +286,8 @@ class Uploads implements WriteSessions {
         if (uploaded === true) this.#sessions.keep(handle, record);
         else await handle.release();
       }
-    });
+    };
+    return this.#sessions.exclusively(sessionId, look, { isLook: true });
   }
 
   /** Ends uploads, waits for the other calls, and gives all sessions back. */

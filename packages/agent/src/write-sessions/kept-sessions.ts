@@ -15,10 +15,13 @@ export type KeptSessionsOptions = {
   readonly most: number;
 };
 
+/** `isLook`: the call changes nothing and is over soon. */
+type Use = { readonly over: Promise<void>; readonly isLook: boolean };
+
 /**
  * The sessions that nobody uses at the moment, but whose lease and open files this process keeps for the next call.
  *
- * K1  One call at a time has a session; another one is refused at once.
+ * K1  One call at a time has a session; another one is refused at once. A call that only looks is waited for instead.
  * K2  A session that is not kept is claimed from the disk, so that a call may come after any pause, and to any process.
  * K3  A session that was lost to another process is never used again.
  */
@@ -27,8 +30,8 @@ export class KeptSessions {
   /** The one that was used last is the last. */
   readonly #kept = new Map<string, KeptSession>();
   readonly #timers = new Map<string, () => void>();
-  /** What each session is used for now; the value resolves when it is free. */
-  readonly #used = new Map<string, Promise<void>>();
+  /** What each session is used for now. */
+  readonly #used = new Map<string, Use>();
   /** Those that are being released for want of a call: the next call waits for it. */
   readonly #leaving = new Map<string, Promise<void>>();
   #closed = false;
@@ -38,11 +41,20 @@ export class KeptSessions {
   }
 
   /** Runs `work` while nobody else has the session. Rejects with SESSION_BUSY. */
-  async exclusively<Result>(sessionId: string, work: () => Promise<Result>): Promise<Result> {
+  async exclusively<Result>(
+    sessionId: string,
+    work: () => Promise<Result>,
+    { isLook = false }: { readonly isLook?: boolean } = {},
+  ): Promise<Result> {
+    for (;;) {
+      const use = this.#used.get(sessionId);
+      if (use?.isLook !== true) break;
+      await use.over;
+    }
     if (this.#closed) throw stopping();
     if (this.#used.has(sessionId)) throw busy(sessionId);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#used.set(sessionId, promise);
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    this.#used.set(sessionId, { over, isLook });
     this.#cancelTimer(sessionId);
     try {
       await this.#leaving.get(sessionId);
@@ -96,7 +108,8 @@ export class KeptSessions {
   /** Waits for the calls that are running, and releases everything. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#used.values(), ...this.#leaving.values()]);
+    const uses = Array.from(this.#used.values(), ({ over }) => over);
+    await Promise.all([...uses, ...this.#leaving.values()]);
     for (const sessionId of this.#kept.keys()) {
       this.#cancelTimer(sessionId);
       await this.giveBack(sessionId);

@@ -402,6 +402,17 @@ describe('the change that would be made', () => {
     expect(await sessions.upload(id, 3, bytes('x'))).toMatchObject({ bytes: 4 });
   });
 
+  it('is waited for by whoever writes what it shows', async () => {
+    const { sessions, read } = await openUploads();
+    const id = await begin(sessions);
+    await sessions.upload(id, 0, bytes('ab'));
+    const looks = [sessions.diff(id), sessions.diff(id)];
+    const written = sessions.recover(id, { finalize: true });
+    expect(await Promise.all(looks)).toMatchObject([{ truncated: false }, { truncated: false }]);
+    expect(await written).toMatchObject({ status: 'done' });
+    expect((await read('a.txt')).toString()).toBe('ab');
+  });
+
   it.each(['overwrite', 'create'] as const)(
     'by %s is that of the file as it is now, not as it was when the session began',
     async (operation) => {
