@@ -23,7 +23,7 @@ import { VIEWS } from '../keys/keys.ts';
 import { keepFocus } from '../keys/keep-focus.ts';
 import { useLetters } from '../keys/letters-switch.ts';
 import { useKeys } from '../keys/use-keys.ts';
-import { NowView, RUNNING } from '../now/now-view.tsx';
+import { NowView } from '../now/now-view.tsx';
 import { PlanView } from '../plan/plan-view.tsx';
 import { createTurnReaders } from '../turn/turn-readers.ts';
 import { LazyTraceView } from '../traces/lazy-trace-view.tsx';
@@ -78,11 +78,7 @@ function Page({
     [session],
   );
   useEffect(() => () => services.readers.close(), [services]);
-  useEffect(() => {
-    // The status line asks every few seconds.
-    const isAlive = (): boolean => queries.getQueryState([RUNNING])?.status === 'success';
-    return answerOtherTabs(session, isAlive);
-  }, [queries, session]);
+  useEffect(() => answerOtherTabs(session), [session]);
   const leave = async (): Promise<void> => {
     await services.api
       .call(`/api/page/sessions/${encodeURIComponent(session.id)}`, { method: 'DELETE' })

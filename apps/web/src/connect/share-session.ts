@@ -1,15 +1,24 @@
 import { BASE_PATH } from '../api/base-path.ts';
+import { isOurServer } from './page-session.ts';
 import type { PageSession } from './page-session.ts';
 
-const CHANNEL = `orion-page${BASE_PATH}`;
-const PATIENCE_MS = 300;
+const NAME = `orion-page${BASE_PATH}`;
+/** Tabs answer at once; this is for one that cannot, or whose server does not. */
+const PATIENCE_MS = 20_000;
 
-type Words = { readonly kind: 'ask' } | { readonly kind: 'session'; readonly session: PageSession };
+type Words =
+  | { readonly kind: 'ask'; readonly id: string }
+  /** `session` is null where the tab has none to give. */
+  | { readonly kind: 'answer'; readonly id: string; readonly session: PageSession | null };
 
-/** Asks the other tabs of this page for their session; null if none answers soon. */
-export function askOtherTabs(): Promise<PageSession | null> {
+/** Asks the other tabs of this page for their session; null if there is none, or none of them gives one. */
+export async function askOtherTabs(): Promise<PageSession | null> {
+  const { held = [] } = await navigator.locks.query();
+  let silent = held.filter(({ name }) => name === NAME).length;
+  if (silent === 0) return null;
   return new Promise((resolve) => {
-    const channel = new BroadcastChannel(CHANNEL);
+    const id = crypto.randomUUID();
+    const channel = new BroadcastChannel(NAME);
     const finish = (session: PageSession | null): void => {
       channel.close();
       clearTimeout(timer);
@@ -17,21 +26,43 @@ export function askOtherTabs(): Promise<PageSession | null> {
     };
     const timer = setTimeout(() => finish(null), PATIENCE_MS);
     channel.onmessage = ({ data }: MessageEvent<Words>) => {
-      if (data.kind === 'session') finish(data.session);
+      if (data.kind !== 'answer' || data.id !== id) return;
+      silent -= 1;
+      if (data.session !== null || silent === 0) finish(data.session);
     };
-    channel.postMessage({ kind: 'ask' } satisfies Words);
+    channel.postMessage({ kind: 'ask', id } satisfies Words);
   });
 }
 
 /**
- * Answers other tabs of this page while `isAlive`: a tab that has lost its server does not know who listens on its
- * port now, and another tab there may be a stranger's.
+ * Answers other tabs of this page, once the server has proved again that it is ours: who listens on its port may have
+ * changed, and the other tab may be a stranger's.
  */
-export function answerOtherTabs(session: PageSession, isAlive: () => boolean): () => void {
-  const channel = new BroadcastChannel(CHANNEL);
+export function answerOtherTabs(session: PageSession): () => void {
+  const channel = new BroadcastChannel(NAME);
+  const closed = new AbortController();
   channel.onmessage = ({ data }: MessageEvent<Words>) => {
-    if (data.kind === 'ask' && isAlive())
-      channel.postMessage({ kind: 'session', session } satisfies Words);
+    if (data.kind !== 'ask') return;
+    void isOurServer(session)
+      .catch(() => false)
+      .then((isOurs) => {
+        if (closed.signal.aborted) return;
+        const given = isOurs ? session : null;
+        channel.postMessage({ kind: 'answer', id: data.id, session: given } satisfies Words);
+      });
   };
-  return () => channel.close();
+  // A tab that has nobody to ask sees that at once.
+  void navigator.locks
+    .request(NAME, { mode: 'shared', signal: closed.signal }, () => untilAborted(closed.signal))
+    .catch(() => undefined);
+  return () => {
+    closed.abort();
+    channel.close();
+  };
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
