@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { callsOf, errorOf, merged, textOf } from '../testing/streams.ts';
 import type { Fault, Script, Shape } from './script.ts';
@@ -73,6 +73,21 @@ test('stall keeps the connection open, and may continue', async () => {
   const events = await paused.ask(asked);
   expect(textOf(events)).toBe(TEXT);
   expect(events.at(-1)).toEqual({ type: 'finish', reason: 'stop' });
+});
+
+test('a hurry ends a stall, a delay and the pace', async () => {
+  const shape = { chunk: 1, eventsPerSecond: 1, firstDelayMs: 600_000 };
+  for (const script of [
+    failing({ kind: 'stall', at: { lines: 3 } }),
+    { behaviours: [{ reply: { text: TEXT }, shape }] },
+  ]) {
+    const { ask, provider } = await talk(script);
+    const answer = ask(asked);
+    await vi.waitUntil(() => provider.requests.length === 1);
+    provider.hurry();
+    expect(textOf(await answer)).toBe(TEXT);
+    expect(textOf(await ask(asked))).toBe(TEXT);
+  }
 });
 
 test.for([

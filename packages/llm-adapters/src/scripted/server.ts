@@ -39,6 +39,8 @@ export type ScriptedProvider = {
   /** The base URL, ending in /v1. */
   readonly url: string;
   readonly requests: readonly RecordedRequest[];
+  /** From now on nothing pauses: no pace, no delay, and what has stalled goes on. */
+  hurry(): void;
   close(): Promise<void>;
 };
 
@@ -59,20 +61,21 @@ export async function startScriptedProvider(
   const documents = await loadDocuments(parsed, options.readDocument);
   const model = new ScriptedModel(parsed, documents, options.model);
   const requests: RequestRecord[] = [];
+  const hurry = new AbortController();
+  const provider: Provider = { model, requests, apiKey: parsed.apiKey, hurry: hurry.signal };
   const server = createServer((request, response) => {
-    answer(request, response, { model, requests, apiKey: parsed.apiKey }).catch(
-      (error: unknown) => {
-        const message = error instanceof Error ? error.message : String(error);
-        if (response.headersSent) response.destroy();
-        else refuse('chat', response, { status: 500, message, type: 'server_error' });
-      },
-    );
+    answer(request, response, provider).catch((error: unknown) => {
+      const message = error instanceof Error ? error.message : String(error);
+      if (response.headersSent) response.destroy();
+      else refuse('chat', response, { status: 500, message, type: 'server_error' });
+    });
   });
   const port = await listen(server, options.port ?? 0);
   if (options.keepsProcess === false) server.unref();
   return {
     url: `http://127.0.0.1:${port}/v1`,
     requests,
+    hurry: () => hurry.abort(),
     close: async () => {
       const stopped = stopListening(server);
       server.closeAllConnections();
@@ -87,12 +90,13 @@ type Provider = {
   readonly model: ScriptedModel;
   readonly requests: RequestRecord[];
   readonly apiKey: string | undefined;
+  readonly hurry: AbortSignal;
 };
 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { model, requests, apiKey }: Provider,
+  { model, requests, apiKey, hurry }: Provider,
 ): Promise<void> {
   const path = new URL(request.url ?? '/', 'http://localhost').pathname;
   if (request.method === 'GET' && path === '/requests') {
@@ -130,7 +134,7 @@ async function answer(
     const message = 'No behaviour of the script fits this request.';
     refuse(wire, response, { status: 400, message, type: 'script_error' });
   } else {
-    await send(wire, response, model.answer(wire, chosen), (characters) => {
+    await send(wire, response, model.answer(wire, chosen), hurry, (characters) => {
       record.sentCharacters += characters;
     });
   }
@@ -140,6 +144,7 @@ async function send(
   wire: WireName,
   response: ServerResponse,
   made: Answer,
+  hurry: AbortSignal,
   onText: (characters: number) => void,
 ): Promise<void> {
   switch (made.kind) {
@@ -151,7 +156,7 @@ async function send(
       response.end(made.raw.body);
       return;
     case 'stream':
-      await streamReply(response, made.reply, onText);
+      await streamReply(response, made.reply, hurry, onText);
       return;
     default:
       made satisfies never;

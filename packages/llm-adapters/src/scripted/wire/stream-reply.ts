@@ -34,7 +34,8 @@ const COMMENT_EVERY = 100;
 const SHORTEST_WAIT_MS = 2;
 
 /**
- * Streams a reply as server-sent events. `onText` gets the number of characters of each text event.
+ * Streams a reply as server-sent events. `onText` gets the number of characters of each text event. Once `hurry` is
+ * aborted, nothing pauses or stalls.
  *
  * Hundreds of thousands of events must cost almost nothing: what they share is serialised once, and they are written in
  * large pieces at the reader's pace.
@@ -42,17 +43,18 @@ const SHORTEST_WAIT_MS = 2;
 export async function streamReply(
   response: ServerResponse,
   reply: PlannedReply,
+  hurry: AbortSignal,
   onText: (characters: number) => void,
 ): Promise<void> {
   const { shape, fault, text } = reply;
-  const out = new Output(response, shape);
+  const out = new Output(response, shape, hurry);
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache',
   });
   if (shape.firstDelayMs !== undefined && shape.firstDelayMs > 0) {
     response.flushHeaders();
-    await wait(shape.firstDelayMs);
+    await pause(shape.firstDelayMs, hurry);
   }
   out.add(KEEP_ALIVE.repeat(shape.comments ?? 0));
 
@@ -84,12 +86,29 @@ export async function streamReply(
   const struck = fault !== undefined && (fault.at === undefined || !whole || left === 0);
   if (struck && fault.kind === 'stall') {
     await out.flush();
-    if (fault.forMs === undefined) return;
-    await wait(fault.forMs);
+    await stall(response, fault.forMs, hurry);
     if (response.closed) return;
     await out.send(text.slice(before), wrapText);
   }
   await endReply(response, out, writer, struck ? fault : undefined, reply.finishReason);
+}
+
+/** Resolves when the stall is over, or the reader is gone. */
+async function stall(
+  response: ServerResponse,
+  milliseconds: number | undefined,
+  hurry: AbortSignal,
+): Promise<void> {
+  if (milliseconds !== undefined) return pause(milliseconds, hurry);
+  if (hurry.aborted || response.closed) return;
+  await new Promise<void>((resolve) => {
+    response.once('close', () => resolve());
+    hurry.addEventListener('abort', () => resolve());
+  });
+}
+
+function pause(milliseconds: number, hurry: AbortSignal): Promise<void> {
+  return wait(milliseconds, undefined, { signal: hurry }).catch(() => undefined);
 }
 
 const WRITERS: Readonly<Record<WireName, (facts: ReplyFacts) => WireWriter>> = {
@@ -141,16 +160,18 @@ async function endReply(
 class Output {
   readonly #response: ServerResponse;
   readonly #shape: Shape;
+  readonly #hurry: AbortSignal;
   readonly #nextSize: () => number;
   readonly #nextCut: (() => number) | undefined;
   readonly #start = performance.now();
   #events = 0;
   #buffer = '';
 
-  constructor(response: ServerResponse, shape: Shape) {
+  constructor(response: ServerResponse, shape: Shape, hurry: AbortSignal) {
     const { chunk = DEFAULT_CHUNK, bytes, seed = 1 } = shape;
     this.#response = response;
     this.#shape = shape;
+    this.#hurry = hurry;
     this.#nextSize = createSizes(chunk, seed);
     this.#nextCut = bytes === undefined ? undefined : createSizes(bytes, seed + 1);
   }
@@ -176,12 +197,12 @@ class Output {
       this.#events += 1;
       position = next;
       const due =
-        eventsPerSecond === 0
+        eventsPerSecond === 0 || this.#hurry.aborted
           ? 0
           : this.#start + (this.#events * 1000) / eventsPerSecond - performance.now();
       const isEarly = due >= SHORTEST_WAIT_MS;
       if (isEarly || this.#buffer.length >= FLUSH_CHARACTERS) await this.flush();
-      if (isEarly) await wait(due);
+      if (isEarly) await pause(due, this.#hurry);
     }
     return end;
   }
