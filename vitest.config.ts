@@ -46,8 +46,10 @@ export default defineConfig({
           // does not disturb what is timed here.
           name: 'e2e',
           include: ['tools/e2e/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          // More than one of their waits (`tools/e2e/support/wait.ts`), whose error says what was waited for.
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          expect: { poll: { timeout: 60_000 } },
           // Real processes, and a browser, on a machine whose load is not known. `.ci/run` names what passed only then.
           retry: process.env['CI'] === 'true' ? 1 : 0,
           maxWorkers: 3,

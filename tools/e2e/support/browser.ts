@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 
 import { launchChromium } from './chromium.ts';
 import type { ServedProcess } from './serve.ts';
+import { LIMIT_MS } from './wait.ts';
 
 export { missingBrowser } from './chromium.ts';
 
@@ -35,6 +36,7 @@ export async function openPage(
   { hasFakeClock = false }: { readonly hasFakeClock?: boolean } = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext();
+  context.setDefaultTimeout(LIMIT_MS);
   const watched = watch(context);
   onTestFinished(async () => {
     // Its pages would ask a server that is gone, beside the tests that follow.

@@ -13,6 +13,7 @@ import { serve } from '../support/serve.ts';
 import type { ServedProcess } from '../support/serve.ts';
 import { test } from '../support/test.ts';
 import { waitFor } from '../support/wait.ts';
+import { passUntil, stopTime } from './support/page-time.ts';
 import { fully } from './support/page-writes.ts';
 
 async function ask(machine: Sandbox, script: Script, args: readonly string[] = []) {
@@ -28,12 +29,27 @@ const pendingOf = async ({ ask: read }: Pick<ServedProcess, 'ask'>): Promise<num
 
 const card = (page: Page) => page.getByRole('region', { name: 'Approval' });
 
-/** The button that says yes, once it takes anything. */
+/** The button that says yes, once all is shown that it is about, and it takes a click. */
 async function yesOf(page: Page) {
-  const yes = card(page).getByRole('button', { name: /^Yes: /u });
+  const yes = card(page).getByRole('button', { name: /^Yes: /u, disabled: false });
   await yes.waitFor();
   await page.locator('.approval [inert]').waitFor({ state: 'detached' });
   return yes;
+}
+
+/** From here on the page does not learn how its approvals are. */
+async function holdReads(page: Page): Promise<{ readonly release: () => Promise<void> }> {
+  const path = '**/api/approvals/*';
+  let isHeld: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (isHeld = resolve));
+  await page.route(path, async (route) => {
+    if (route.request().method() !== 'GET') return route.continue();
+    await route.abort();
+    isHeld();
+  });
+  // The one before it has its answer, since there are never two at once.
+  await held;
+  return { release: () => page.unroute(path) };
 }
 
 const run = (command: string): Behaviour => ({
@@ -56,11 +72,11 @@ describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
     await page.getByLabel('Message', { exact: true }).focus();
     // It appears under the fingers of somebody who types.
     const appeared = card(page).getByRole('button', { name: /^Yes: /u });
-    for (let time = 0; (await appeared.count()) === 0; time += 1) {
-      expect(time).toBeLessThan(400);
+    await waitFor('the approval', async () => {
       await page.keyboard.press('Enter');
       await page.keyboard.type('y a ');
-    }
+      return (await appeared.count()) > 0;
+    });
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
     await page.keyboard.press('Escape');
     for (const key of ['Enter', ' ', 'y', 'Y', 'a', '.', 'Enter', ' ', 'y'])
@@ -70,9 +86,9 @@ describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
     await page.getByRole('alert').getByText('1 approval needs you').waitFor({ state: 'attached' });
     await page.getByText('1 pending approval').waitFor();
 
+    const yes = await yesOf(page);
     expect(await card(page).getByRole('cell').allTextContents()).toEqual(['old', 'one', 'two']);
     await card(page).getByText(machine.path('a.txt')).first().waitFor();
-    const yes = await yesOf(page);
     // By keys alone: from the heading to the button.
     await page.keyboard.press('Tab');
     expect(await yes.evaluate((button) => button === document.activeElement)).toBe(true);
@@ -91,8 +107,11 @@ describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
     const { page } = await openPage(browser(), pageLink(server));
     await sendMessage(page, 'Write it.');
     const yes = await yesOf(page);
+    const reads = await holdReads(page);
     await machine.write('a.txt', 'of somebody else\n');
     await yes.click();
+    await card(page).getByText('APPROVAL_STALE').waitFor();
+    await reads.release();
     await page.getByText(/^It was withdrawn/u).waitFor();
     await card(page).getByRole('cell', { name: 'of somebody else' }).waitFor();
     expect(String(await machine.read('a.txt'))).toBe('of somebody else\n');
@@ -105,16 +124,13 @@ describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
     machine,
   }) => {
     const { server } = await ask(machine, writeDocument({ target: 'a.txt', content: 'new\n' }));
-    const { page } = await openPage(browser(), pageLink(server));
+    const { page } = await openPage(browser(), pageLink(server), { hasFakeClock: true });
     await page.getByRole('heading', { name: 'Now' }).waitFor();
-    await page.clock.install();
-    await page.clock.pauseAt(Date.now() + 60_000);
+    await stopTime(page);
     await sendMessage(page, 'Write it.');
-    const yes = page.locator('.approval button', { hasText: /^Yes: / });
-    await waitFor('the approval', async () => {
-      await page.clock.runFor(50);
-      return (await yes.count()) > 0;
-    });
+    const inert = page.locator('.approval [inert]');
+    const yes = page.locator('.approval button:enabled', { hasText: /^Yes: / });
+    await passUntil(page, 'the approval', async () => (await yes.count()) > 0);
     const click = async (): Promise<void> => {
       await yes.scrollIntoViewIfNeeded();
       const { x = 0, y = 0, width = 0, height = 0 } = (await yes.boundingBox()) ?? {};
@@ -131,10 +147,11 @@ describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
     const decisions = (): Promise<number> =>
       page.evaluate(() => (window as unknown as { decisions: number }).decisions);
     await click();
-    await page.clock.runFor(300);
+    await page.clock.runFor(450);
     await click();
-    expect(await decisions()).toBe(0);
-    await page.clock.runFor(400);
+    expect([await inert.count(), await decisions()]).toEqual([1, 0]);
+    await page.clock.runFor(200);
+    await inert.waitFor({ state: 'detached' });
     await click();
     expect(await decisions()).toBe(1);
     await waitFor('the yes', async () => (await pendingOf(server)) === 0);
@@ -152,15 +169,7 @@ describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
       await server.running.finished;
       await serve(machine, [...options, '--port', String(server.port)]);
       const other = await context.newPage();
-      // Its log-in comes from the first tab, which has a third of a second for its answer.
-      await waitFor('the log-in', async () => {
-        await other.goto(server.url);
-        const now = other.getByRole('heading', { level: 1, name: 'Now' });
-        return now.waitFor({ timeout: 3000 }).then(
-          () => true,
-          () => null,
-        );
-      });
+      await other.goto(server.url);
       await other.getByRole('region', { name: 'Needs you' }).getByRole('link').click();
       await other.getByRole('heading', { level: 1, name: 'Approval' }).waitFor();
       await yesOf(other);
@@ -184,15 +193,13 @@ describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
     await sendMessage(page, 'Run it.');
     const yes = await yesOf(page);
     // The page does not know of the other decision yet.
-    await page.route('**/api/approvals/*', (route) =>
-      route.request().method() === 'GET' ? route.abort() : route.continue(),
-    );
+    const reads = await holdReads(page);
     const { json } = await server.ask('/api/approvals?state=pending');
     const [found] = (json as { approvals: { approvalId: string; hash: string }[] }).approvals;
     const no = { decision: 'no', hash: found?.hash };
     await server.ask(`/api/approvals/${found?.approvalId}`, { json: no });
     await yes.click();
-    await page.unroute('**/api/approvals/*');
+    await reads.release();
     await card(page).getByText('It had been decided before your answer arrived.').waitFor();
     await card(page).getByText('Rejected.').waitFor();
     expect(await machine.exists('made')).toBe(false);

@@ -4,9 +4,17 @@ import type { AddressInfo } from 'node:net';
 
 import { describe, expect, onTestFinished } from 'vitest';
 
-import { expectClean, missingBrowser, openPage, pageLink, useBrowser } from '../support/browser.ts';
+import {
+  expectClean,
+  missingBrowser,
+  openPage,
+  pageLink,
+  sendMessage,
+  useBrowser,
+} from '../support/browser.ts';
 import { writeDocument } from '../support/scripts.ts';
 import { serve } from '../support/serve.ts';
+import { goByKeys } from './support/go-by-keys.ts';
 import { fully } from './support/page-writes.ts';
 
 const BASE = '/tools/orion';
@@ -71,18 +79,13 @@ describe.skipIf(missingBrowser !== null)('the page below a path of a proxy', () 
         await page.getByRole('heading', { name: 'Now' }).waitFor();
         expect(page.url()).toBe(at('/'));
 
-        await page.getByRole('navigation').getByRole('link', { name: 'Conversations' }).click();
-        await page.getByRole('link', { name: 'New conversation' }).click();
-        await page.getByLabel('Message').fill('Write it.');
-        await page.getByRole('button', { name: 'Send' }).click();
+        await sendMessage(page, 'Write it.');
         await page.getByRole('region', { name: 'Receipt' }).waitFor();
         expect(page.url()).toContain(at('/c/'));
         await page.reload();
         await page.locator('main').getByText('Write it.').first().waitFor();
 
-        await page.keyboard.press('g');
-        await page.keyboard.press('t');
-        await page.getByRole('heading', { name: 'Traces' }).waitFor();
+        await goByKeys(page, 't', 'Traces');
         await page.locator('main a[data-row]').first().click();
         await page.getByRole('treegrid').waitFor();
 

@@ -36,7 +36,9 @@ describe.skipIf(missingBrowser !== null)('changes on the page', () => {
       await dialog.waitFor({ state: 'hidden' });
       expect(await content()).toBe('before\n');
       // The button is gone; whoever uses keys goes on from its row.
-      expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY');
+      await expect
+        .poll(() => page.evaluate(() => document.activeElement?.tagName))
+        .not.toBe('BODY');
       await page.getByText('undone', { exact: true }).waitFor();
 
       await askForUndo(page);

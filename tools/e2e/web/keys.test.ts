@@ -7,7 +7,9 @@ import { numbered } from '../support/scripts.ts';
 import { serve } from '../support/serve.ts';
 import { test } from '../support/test.ts';
 import { upload } from '../support/upload.ts';
+import { goByKeys } from './support/go-by-keys.ts';
 import { fully } from './support/page-writes.ts';
+import { nextFrame } from './support/page-time.ts';
 
 /** What has the focus, in words. */
 const focused = (page: Page): Promise<string> =>
@@ -35,9 +37,7 @@ describe.skipIf(missingBrowser !== null)('the keys of the page', () => {
         ['n', 'Now'],
         ['w', 'Writes'],
       ] as const) {
-        await keyboard.press('g');
-        await keyboard.press(key);
-        await page.getByRole('heading', { level: 1, name: view }).waitFor();
+        await goByKeys(page, key, view);
         expect(await page.title()).toBe(`${view} · Orion`);
       }
       await page.getByRole('link', { name: 'c.txt' }).waitFor();
@@ -67,6 +67,7 @@ describe.skipIf(missingBrowser !== null)('the keys of the page', () => {
     const dialog = page.getByRole('dialog', { name: 'Keys' });
     await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor();
     await keyboard.press('?');
+    await dialog.waitFor();
     for (const key of ['?', 'j', 'Esc', 'Ctrl+F', 'g h', 'Ctrl+Enter'])
       expect(await dialog.getByText(key, { exact: true }).count()).toBe(1);
     // Behind a dialog nothing moves.
@@ -88,8 +89,7 @@ describe.skipIf(missingBrowser !== null)('the keys of the page', () => {
     await dialog.getByRole('button', { name: 'Close' }).click();
     await expect.poll(() => focused(page)).toBe('button Keys');
 
-    await keyboard.press('g');
-    await keyboard.press('c');
+    await goByKeys(page, 'c', 'Conversations');
     await page.getByRole('link', { name: 'New conversation' }).click();
     await page.getByLabel('Message').focus();
     await keyboard.type('?gw./j');
@@ -123,7 +123,7 @@ describe.skipIf(missingBrowser !== null)('the keys of the page', () => {
         await page.getByRole('searchbox').fill(text);
         await keyboard.press(key);
         // Sizes of what was out of sight are known a frame later.
-        await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => done(null))));
+        await nextFrame(page);
         return [await page.getByRole('search').getByRole('status').textContent(), await marked()];
       };
       await keyboard.press('/');
@@ -132,11 +132,11 @@ describe.skipIf(missingBrowser !== null)('the keys of the page', () => {
       expect(await look(':99999')).toEqual(['Not in the text that is drawn', null]);
       expect(await look('LINE 77')).toEqual(['Line 77', 'line 77']);
       await keyboard.press('Enter');
-      expect(await page.getByText('Line 770', { exact: true }).count()).toBe(1);
+      await page.getByText('Line 770', { exact: true }).waitFor();
       await keyboard.press('Shift+Enter');
-      expect(await page.getByText('Line 77', { exact: true }).count()).toBe(1);
+      await page.getByText('Line 77', { exact: true }).waitFor();
       await keyboard.press('Shift+Enter');
-      expect(await page.getByText('Line 7,799', { exact: true }).count()).toBe(1);
+      await page.getByText('Line 7,799', { exact: true }).waitFor();
       expect(await look('last (ONE)')).toEqual(['Line 12,001', 'Last (one)']);
       expect(await look('nowhere')).toEqual(['Not in the text that is drawn', null]);
 
@@ -144,16 +144,13 @@ describe.skipIf(missingBrowser !== null)('the keys of the page', () => {
       expect(await focused(page)).toBe('main');
       /** Whether the page kept a key from the browser. */
       const taken = async (): Promise<boolean> => {
-        const held = page.evaluate(
-          () =>
-            new Promise<boolean>((done) => {
-              window.addEventListener('keydown', ({ key, defaultPrevented }) => {
-                if (key === 'f') done(defaultPrevented);
-              });
-            }),
-        );
+        await page.evaluate(() => {
+          window.addEventListener('keydown', ({ defaultPrevented }) => {
+            document.body.dataset['taken'] = String(defaultPrevented);
+          });
+        });
         await keyboard.press('Control+f');
-        return held;
+        return page.evaluate(() => document.body.dataset['taken'] === 'true');
       };
       expect(await taken()).toBe(true);
       expect(await focused(page)).toBe('input');

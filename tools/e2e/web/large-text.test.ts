@@ -6,6 +6,7 @@ import { numbered } from '../support/scripts.ts';
 import { serve } from '../support/serve.ts';
 import type { ServedProcess } from '../support/serve.ts';
 import { waitFor } from '../support/wait.ts';
+import { nextFrame } from './support/page-time.ts';
 import { firstLine, fully } from './support/page-writes.ts';
 
 const PART = 4 * 1024 * 1024;
@@ -58,6 +59,7 @@ describe.skipIf(missingBrowser !== null)('a large file on the page', () => {
       await page.getByLabel('Find text').fill('line 77777');
       await page.keyboard.press('Enter');
       await page.getByText('Line 77,777', { exact: true }).waitFor();
+      await nextFrame(page);
       const before = await firstLine(page);
       expect(before).toMatch(/^line 777\d\d$/u);
 
@@ -73,6 +75,7 @@ describe.skipIf(missingBrowser !== null)('a large file on the page', () => {
       expect(copied.trimEnd()).toBe(numbered('line', 75_001, 75_500).trimEnd());
 
       await page.setViewportSize({ width: 700, height: 500 });
+      await nextFrame(page);
       expect(await firstLine(page)).toBe(before);
       await page.reload();
       await waitFor('the place', async () => (await firstLine(page)) === before);
@@ -84,7 +87,7 @@ describe.skipIf(missingBrowser !== null)('a large file on the page', () => {
 
   fully(
     '64 MiB in a million lines, the first of them of 1 MB: the end is reached, and keys are answered',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async ({ machine }) => {
       const lines = 1_000_000;
       const long = 'x'.repeat(1_000_000);
@@ -104,25 +107,25 @@ describe.skipIf(missingBrowser !== null)('a large file on the page', () => {
           if ((await earlier.count()) === 0) return false;
           return (await earlier.textContent())?.startsWith('500,000 earlier lines') === true;
         },
-        100_000,
+        240_000,
       );
       const last = page.locator('[data-live-text]').last();
       expect((await last.textContent())?.endsWith(words.slice(-100))).toBe(true);
       const blocks = await page.locator('[data-live-text]').count();
       expect(blocks).toBeLessThanOrEqual(2000);
-      const longest = await page.evaluate(async () => {
+      // A page that stands still does not come to the end of this.
+      const isAtTop = await page.evaluate(async () => {
         const scroller = document.querySelector('[aria-label="Text of the file"]');
-        let most = 0;
-        for (let step = 0; step < 20; step += 1) {
-          const began = performance.now();
-          if (scroller !== null) scroller.scrollTop = (scroller.scrollHeight / 20) * step;
+        if (scroller === null) return false;
+        for (let step = 20; step >= 0; step -= 1) {
+          scroller.scrollTop = (scroller.scrollHeight / 20) * step;
           await new Promise(requestAnimationFrame);
-          most = Math.max(most, performance.now() - began);
         }
-        return most;
+        return scroller.scrollTop === 0;
       });
-      // Not a measurement: a page that stands still takes many seconds.
-      expect(longest).toBeLessThan(5000);
+      expect(isAtTop).toBe(true);
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keys' }).waitFor();
       expectClean(watched, server.url);
     },
   );

@@ -1,11 +1,11 @@
 // Hazard: a page that a newer server breaks, or that takes away what somebody is typing.
 import { describe, expect } from 'vitest';
 
-import { expectClean, missingBrowser, openPage, pageLink, useBrowser } from '../support/browser.ts';
+import { expectClean, missingBrowser, useBrowser } from '../support/browser.ts';
 import { writeDocument } from '../support/scripts.ts';
-import { serve } from '../support/serve.ts';
 import { startProxy } from './support/page-proxy.ts';
 import { fully } from './support/page-writes.ts';
+import { openServed } from './support/served-page.ts';
 import { waitFor } from '../support/wait.ts';
 
 describe.skipIf(missingBrowser !== null)('a page of another version than its server', () => {
@@ -15,26 +15,20 @@ describe.skipIf(missingBrowser !== null)('a page of another version than its ser
     'offers the other one, is not reloaded by itself, and shows events that it does not know',
     async ({ machine }) => {
       const proxy = await startProxy();
-      const provider = await machine.provider(
-        writeDocument({ target: 'a.md', content: 'one\ntwo\n' }),
-      );
-      const server = await serve(machine, [
-        '--base-url',
-        provider.url,
-        '--model',
-        'scripted',
-        '--allow-host',
-        `127.0.0.1:${proxy.port}`,
-      ]);
-      proxy.leadTo(server.port);
-      const link = new URL(pageLink(server));
-      link.port = String(proxy.port);
-      const watched = await openPage(browser(), link.href, { hasFakeClock: true });
-      const { page } = watched;
+      const script = writeDocument({ target: 'a.md', content: 'one\ntwo\n' });
+      const surroundings = { proxy, hasFakeClock: true };
+      const served = await openServed(machine, browser(), script, surroundings);
+      const { page, server, watched } = served;
       await page.getByRole('heading', { name: 'Now' }).waitFor();
       const offer = page.getByText('another version of this page');
-      await page.clock.fastForward(31_000);
-      await page.getByText('· 0 running turns').waitFor();
+      let answers = 0;
+      page.on('response', (response) => {
+        if (response.url().endsWith('/api/status')) answers += 1;
+      });
+      await waitFor('two further answers', async () => {
+        await page.clock.fastForward(31_000);
+        return answers > 1;
+      });
       expect(await offer.count()).toBe(0);
 
       const { json } = await server.ask('/api/status');

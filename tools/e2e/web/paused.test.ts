@@ -6,12 +6,13 @@ import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 
 import { missingBrowser, openPage, pageLink, useBrowser } from '../support/browser.ts';
-import { numbered, sha256, writeDocument, writeMessages } from '../support/scripts.ts';
+import { sha256, writeDocument, writeMessages } from '../support/scripts.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import { serve } from '../support/serve.ts';
 import { upload } from '../support/upload.ts';
 import { waitFor } from '../support/wait.ts';
-import { fully } from './support/page-writes.ts';
+import { fully, LONG_TEXT } from './support/page-writes.ts';
+import { goByKeys } from './support/go-by-keys.ts';
 
 /** A session that a model left with this text and no end. */
 async function leave(machine: Sandbox, target: string, text: string): Promise<string> {
@@ -26,8 +27,7 @@ const offers = async (page: Page): Promise<readonly string[]> =>
   page.getByRole('region', { name: 'What can be done' }).getByRole('button').allTextContents();
 
 async function lookAt(page: Page, target: string, words: string | RegExp): Promise<void> {
-  await page.keyboard.press('g');
-  await page.keyboard.press('w');
+  await goByKeys(page, 'w', 'Writes');
   await page.getByRole('link', { name: target }).click();
   await page.getByRole('heading', { level: 1, name: target }).waitFor();
   await page.getByText(words).first().waitFor();
@@ -79,8 +79,7 @@ describe.skipIf(missingBrowser !== null)('a write that waits, on the page', () =
       await dialog.getByRole('button', { name: 'Discard 6 B' }).click();
       await dialog.waitFor({ state: 'hidden' });
       expect(String(await machine.read('new.txt'))).toBe('edited by somebody\n');
-      await page.keyboard.press('g');
-      await page.keyboard.press('w');
+      await goByKeys(page, 'w', 'Writes');
       await page.getByText('Every write is finished').waitFor();
     },
   );
@@ -120,8 +119,7 @@ describe.skipIf(missingBrowser !== null)('a write that waits, on the page', () =
         [/strange\.txt/u, /It came with the folder, or another user began it/u, 'one\n'],
         [/^[-\da-f]{36}$/u, /Its files on the disk are not what Orion left there/u, 'two\n'],
       ] as const) {
-        await page.keyboard.press('g');
-        await page.keyboard.press('w');
+        await goByKeys(page, 'w', 'Writes');
         await page.getByRole('main').getByRole('link', { name }).click();
         await page.getByText(words).waitFor();
         expect(await offers(page)).toEqual(['Copy out', 'Discard…']);
@@ -140,10 +138,9 @@ describe.skipIf(missingBrowser !== null)('a write that waits, on the page', () =
   );
 
   fully('what another process writes can be watched, and not touched', async ({ machine }) => {
-    const content = numbered('line', 1, 3000);
     const provider = await machine.provider(
       writeDocument(
-        { target: 'live.txt', content },
+        { target: 'live.txt', content: LONG_TEXT },
         { shape: { chunk: 200, eventsPerSecond: 15 } },
       ),
     );
@@ -160,11 +157,12 @@ describe.skipIf(missingBrowser !== null)('a write that waits, on the page', () =
     await waitFor('further text', async () =>
       (await text.allTextContents()).join('').length > before + 1000 ? true : null,
     );
+    provider.hurry();
     expect((await running.finished).exitCode).toBe(0);
-    expect(String(await machine.read('live.txt'))).toBe(content);
+    expect(String(await machine.read('live.txt'))).toBe(LONG_TEXT);
     const written = page.getByRole('region', { name: 'Written' });
-    await written.getByText(sha256(content)).waitFor();
+    await written.getByText(sha256(LONG_TEXT)).waitFor();
     await written.getByRole('button', { name: 'Diff' }).click();
-    await written.getByRole('cell', { name: 'line 1', exact: true }).waitFor();
+    await written.getByRole('cell', { name: /takes minutes, number 1$/u }).waitFor();
   });
 });

@@ -5,6 +5,7 @@ import { describe, expect } from 'vitest';
 import { missingBrowser, openPage, pageLink, useBrowser } from '../support/browser.ts';
 import { serve } from '../support/serve.ts';
 import { upload } from '../support/upload.ts';
+import { passUntil, stopTime } from './support/page-time.ts';
 import { fully } from './support/page-writes.ts';
 
 const goTo = async (page: Page, view: string): Promise<void> => {
@@ -36,7 +37,7 @@ describe.skipIf(missingBrowser !== null)('the states of the views', () => {
   fully('loading and refused: the rest works, and old data stays', async ({ machine }) => {
     const server = await serve(machine);
     await upload(server, 'a.txt', 'text\n');
-    const { page } = await openPage(browser(), pageLink(server));
+    const { page } = await openPage(browser(), pageLink(server), { hasFakeClock: true });
     await page.getByRole('link', { name: 'a.txt' }).waitFor();
 
     let answer: () => void = () => undefined;
@@ -62,9 +63,12 @@ describe.skipIf(missingBrowser !== null)('the states of the views', () => {
     expect(await problem.textContent()).toBe('STORE_UNAVAILABLE: The store is away.Wait.Try again');
     await page.getByText(/^As of \d\d:\d\d\.$/u).waitFor();
     await page.getByRole('link', { name: 'a.txt' }).waitFor();
+    // Nothing is asked again by itself.
+    await stopTime(page);
     await page.unroute('**/api/write-sessions');
     await problem.getByRole('button', { name: 'Try again' }).click();
-    await problem.waitFor({ state: 'hidden' });
+    const isOver = async (): Promise<boolean> => (await problem.count()) === 0;
+    await passUntil(page, 'the end of the error', isOver, { mostMs: 500, stepMs: 1 });
   });
 
   fully(
@@ -72,30 +76,34 @@ describe.skipIf(missingBrowser !== null)('the states of the views', () => {
     async ({ machine }) => {
       const server = await serve(machine);
       await upload(server, 'a.txt', 'text\n');
-      const { page } = await openPage(browser(), pageLink(server));
+      const { page } = await openPage(browser(), pageLink(server), { hasFakeClock: true });
       await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor();
       await goTo(page, 'Writes');
       await page.getByRole('link', { name: 'a.txt' }).waitFor();
-      await page.clock.install();
+      await stopTime(page);
       server.running.kill('SIGKILL');
       await server.running.finished;
       const line = page.getByRole('region', { name: 'No contact' });
-      await page.clock.runFor(6000);
-      await line.waitFor();
-      expect(await line.textContent()).toMatch(/not answered for \d+ s\. .*: orion serve/u);
+      await passUntil(page, 'the loss', () => line.isVisible(), { mostMs: 6000, stepMs: 100 });
       await page.clock.runFor(2000);
-      expect(await line.textContent()).toMatch(/The next try is in [0-5] s\./u);
+      await expect
+        .poll(() => line.textContent())
+        .toMatch(/not answered for [1-9] s\. .*: orion serve/u);
+      await expect.poll(() => line.textContent()).toMatch(/The next try is in [0-5] s\./u);
       // One line says it, not each part of the page.
       await expect.poll(() => page.getByText(/^As of/u).count()).toBe(1);
       expect(await page.getByRole('group', { name: 'Error' }).count()).toBe(0);
       expect(await page.getByRole('link', { name: 'a.txt' }).count()).toBe(1);
       await goTo(page, 'Changes');
-      await page.getByText('The server does not answer.').first().waitFor();
+      const refusal = page.getByText('The server does not answer.').first();
+      await passUntil(page, 'the view without its server', () => refusal.isVisible());
 
       await serve(machine, ['--port', String(server.port)]);
       await line.getByRole('button', { name: 'Ask again now' }).click();
-      await line.waitFor({ state: 'hidden' });
-      await page.getByText('Every file that Orion changes').waitFor();
+      const isBack = async (): Promise<boolean> => (await line.count()) === 0;
+      await passUntil(page, 'the contact', isBack, { mostMs: 500, stepMs: 1 });
+      const changes = page.getByText('Every file that Orion changes');
+      await passUntil(page, 'the changes', () => changes.isVisible());
       expect(await page.getByRole('group', { name: 'Error' }).count()).toBe(0);
     },
   );

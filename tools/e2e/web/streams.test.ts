@@ -1,21 +1,23 @@
 // Hazard: a tab that believes in a dead connection, that takes all connections of its browser, or that holds one unseen.
+import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 
 import { expectClean, missingBrowser, useBrowser } from '../support/browser.ts';
 import { startProxy } from './support/page-proxy.ts';
+import { passUntil, stopTime } from './support/page-time.ts';
 import {
   fully,
+  LONG_TEXT,
   openStreams,
   setVisibility,
   startWriting,
   textOf,
   watermarks,
 } from './support/page-writes.ts';
-import { numbered, sha256 } from '../support/scripts.ts';
 import { waitFor } from '../support/wait.ts';
 
-const CONTENT = numbered('line', 1, 6000);
-const SLOWLY = 12;
+const hasText = (page: Page, more = 0): Promise<boolean> =>
+  textOf(page).then(({ length }) => length > more + 5000);
 
 describe.skipIf(missingBrowser !== null)('the connection of a tab', () => {
   const browser = useBrowser();
@@ -24,58 +26,70 @@ describe.skipIf(missingBrowser !== null)('the connection of a tab', () => {
     'that stays open and silent is lost after 15 s, and found again at once',
     async ({ machine }) => {
       const proxy = await startProxy();
-      const { page, server } = await startWriting(machine, browser(), {
-        content: CONTENT,
-        eventsPerSecond: SLOWLY,
-        proxy,
-        hasFakeClock: true,
-      });
-      await waitFor('some text', async () => (await textOf(page)).length > 5000);
+      const surroundings = { proxy, hasFakeClock: true };
+      const { page, server, provider } = await startWriting(machine, browser(), surroundings);
+      await waitFor('some text', () => hasText(page));
+      await stopTime(page);
       proxy.become('silent');
       const contact = page.getByText(/No contact for/u);
-      await page.clock.fastForward(13_000);
+      await page.clock.runFor(13_000);
+      // What the page had to draw, it has drawn.
+      await page.clock.runFor(500);
       expect(await contact.count()).toBe(0);
-      await page.clock.fastForward(4000);
-      await contact.waitFor();
+      // Behind what was still on its way.
+      await passUntil(page, 'the loss', async () => (await contact.count()) > 0, {
+        mostMs: 16_000,
+        stepMs: 500,
+      });
       expect(await contact.textContent()).toMatch(
         /No contact for 1\d s\..*The next try is in .*Try now/u,
       );
       const before = (await textOf(page)).length;
       proxy.become('passing');
-      await page.clock.fastForward(20_000);
-      await waitFor('further text', async () => (await textOf(page)).length > before);
+      await page.clock.resume();
+      await waitFor('further text', () => hasText(page, before));
       await contact.waitFor({ state: 'detached' });
 
       // For a minute it polls; then it tries a stream again.
       await waitFor('a stream', async () => {
-        await page.clock.fastForward(10_000);
+        await page.clock.fastForward(2000);
         return (await openStreams(server)) === 1;
       });
       // The machine sleeps: time passes, and no timer knows of it.
+      await stopTime(page);
       proxy.silenceStreams();
       const asleep = (await textOf(page)).length;
       await page.clock.setSystemTime(Date.now() + 3_600_000);
       await setVisibility(page, 'visible');
-      await waitFor('the text after the sleep', async () => (await textOf(page)).length > asleep);
+      await passUntil(page, 'the text after the sleep', () => hasText(page, asleep), {
+        mostMs: 10_000,
+      });
+      expect(LONG_TEXT.startsWith(await textOf(page))).toBe(true);
+      await page.clock.resume();
+      provider.hurry();
       await page.getByRole('region', { name: 'Receipt' }).waitFor();
-      expect(CONTENT.startsWith(await textOf(page))).toBe(true);
     },
   );
 
   fully(
     'is closed while nobody sees the tab for 10 s, and resumed from where it was',
     async ({ machine }) => {
-      const { page, server, watched } = await startWriting(machine, browser(), {
-        content: CONTENT,
-        eventsPerSecond: SLOWLY,
+      const { page, server, watched, provider } = await startWriting(machine, browser(), {
         hasFakeClock: true,
       });
-      await waitFor('some text', async () => (await textOf(page)).length > 5000);
-      expect(await openStreams(server)).toBe(1);
+      const hasReceived = async (more: number): Promise<boolean> =>
+        (await watermarks(page)).received > more;
+      await waitFor('some text', () => hasText(page));
+      await waitFor('its stream', async () => (await openStreams(server)) === 1);
+      await stopTime(page);
       await setVisibility(page, 'hidden');
-      await page.clock.fastForward(8000);
-      expect(await openStreams(server)).toBe(1);
-      await page.clock.fastForward(3000);
+      await page.clock.runFor(9000);
+      const { received: unseen } = await watermarks(page);
+      await passUntil(page, 'what still arrives', () => hasReceived(unseen), {
+        mostMs: 900,
+        stepMs: 1,
+      });
+      await page.clock.runFor(1000);
       await waitFor('no stream', async () => (await openStreams(server)) === 0);
       const asked: string[] = [];
       page.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -85,17 +99,18 @@ describe.skipIf(missingBrowser !== null)('the connection of a tab', () => {
         const [session] = (json as { sessions: { bytes: number }[] }).sessions;
         return (session?.bytes ?? 0) > received + 10_000;
       });
-      await page.clock.fastForward(30_000);
+      await page.clock.runFor(30_000);
       // What the page knew to be there is still read.
       expect(asked.filter((path) => !path.endsWith('/content'))).toEqual([]);
       expect((await watermarks(page)).received).toBe(received);
       await setVisibility(page, 'visible');
-      await waitFor(
-        'what was missed',
-        async () => (await watermarks(page)).received > received + 10_000,
-      );
+      await passUntil(page, 'what was missed', () => hasReceived(received + 10_000), {
+        mostMs: 5000,
+      });
+      expect(LONG_TEXT.startsWith(await textOf(page))).toBe(true);
+      await page.clock.resume();
+      provider.hurry();
       await page.getByRole('region', { name: 'Receipt' }).waitFor();
-      expect(CONTENT.startsWith(await textOf(page))).toBe(true);
       expectClean(watched, server.url);
     },
   );
@@ -103,11 +118,7 @@ describe.skipIf(missingBrowser !== null)('the connection of a tab', () => {
   fully(
     'is a stream in four of seven visible windows: the others poll, and all follow the write',
     async ({ machine }) => {
-      const content = numbered('line', 1, 12_000);
-      const { page, server, watched } = await startWriting(machine, browser(), {
-        content,
-        eventsPerSecond: SLOWLY,
-      });
+      const { page, server, watched } = await startWriting(machine, browser());
       const others = [];
       for (let window = 2; window <= 7; window += 1) {
         const other = await watched.context.newPage();
@@ -116,38 +127,43 @@ describe.skipIf(missingBrowser !== null)('the connection of a tab', () => {
         others.push(other);
       }
       const pages = [page, ...others];
-      await waitFor('text in all of them', async () => {
-        const texts = await Promise.all(pages.map(textOf));
-        return texts.every((text) => text.length > 5000);
-      });
-      expect(await openStreams(server)).toBe(4);
+      await waitFor('text in all of them', async () =>
+        (await Promise.all(pages.map((each) => hasText(each)))).every(Boolean),
+      );
+      await waitFor('four streams', async () => (await openStreams(server)) === 4);
+      const opened: string[] = [];
+      for (const other of others)
+        other.on('request', (request) => {
+          const { accept = '' } = request.headers();
+          if (accept.includes('text/event-stream')) opened.push(request.url());
+        });
       // A seat that becomes free is taken by a window that polls.
       await page.close();
-      await waitFor('the fourth stream', async () => (await openStreams(server)) === 4);
+      await waitFor('the fourth stream', () => opened.length > 0);
+      await waitFor('four of them', async () => (await openStreams(server)) === 4);
+      await others[0]?.getByRole('button', { name: 'Stop' }).click();
       for (const other of others) {
-        await other.getByText(sha256(content)).waitFor();
-        expect(content.startsWith(await textOf(other))).toBe(true);
+        await other.getByRole('button', { name: /^Write docs/u }).waitFor();
+        expect(LONG_TEXT.startsWith(await textOf(other))).toBe(true);
       }
     },
   );
 
   fully('polls behind a proxy that holds streams back', async ({ machine }) => {
     const proxy = await startProxy();
-    const { page, server } = await startWriting(machine, browser(), {
-      content: CONTENT,
-      eventsPerSecond: SLOWLY,
-      proxy,
-      hasFakeClock: true,
-    });
-    await waitFor('some text', async () => (await textOf(page)).length > 5000);
+    const surroundings = { proxy, hasFakeClock: true };
+    const { page, server, provider } = await startWriting(machine, browser(), surroundings);
+    await waitFor('some text', () => hasText(page));
     proxy.become('buffering');
     proxy.cut();
     const before = (await textOf(page)).length;
-    await waitFor('the stream that is held back', async () => (await openStreams(server)) === 1);
-    await page.clock.fastForward(7000);
-    await waitFor('further text', async () => (await textOf(page)).length > before + 5000);
-    expect(await openStreams(server)).toBe(0);
+    await waitFor('further text', async () => {
+      await page.clock.fastForward(1000);
+      return hasText(page, before);
+    });
+    await waitFor('no stream', async () => (await openStreams(server)) === 0);
+    provider.hurry();
     await page.getByRole('region', { name: 'Receipt' }).waitFor();
-    expect(CONTENT.startsWith(await textOf(page))).toBe(true);
+    expect(LONG_TEXT.startsWith(await textOf(page))).toBe(true);
   });
 });

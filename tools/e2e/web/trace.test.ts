@@ -82,16 +82,16 @@ describe.skipIf(missingBrowser !== null)('a trace on the page', () => {
       await page.keyboard.press('Enter');
       const details = page.getByRole('region', { name: 'tool_call' });
       await details.getByText('"argumentsLength"').waitFor();
-      expect(await focused()).toBe('H2');
+      await expect.poll(focused).toBe('H2');
       const [, step = ''] = /(step \d+)/u.exec(said ?? '') ?? [];
       expect(await details.textContent()).toContain(`"summary": "${step}"`);
       await page.keyboard.press('Escape');
       await details.waitFor({ state: 'detached' });
-      expect(await focused()).toBe('treegrid');
+      await expect.poll(focused).toBe('treegrid');
       expect(await active.getAttribute('aria-rowindex')).toBe('9001');
 
       await page.keyboard.press('ArrowUp');
-      expect(await active.getAttribute('aria-rowindex')).toBe('9000');
+      await expect.poll(() => active.getAttribute('aria-rowindex')).toBe('9000');
       await page.keyboard.press('End');
       await active.getByText('turn_ended').waitFor();
       await page.keyboard.press('Home');

@@ -5,7 +5,14 @@ import { describe, expect } from 'vitest';
 
 import { expectClean, missingBrowser, useBrowser } from '../support/browser.ts';
 import { startProxy } from './support/page-proxy.ts';
-import { firstLine, fully, startWriting, textOf, watermarks } from './support/page-writes.ts';
+import {
+  firstLine,
+  fully,
+  LONG_TEXT,
+  startWriting,
+  textOf,
+  watermarks,
+} from './support/page-writes.ts';
 import type { Marks } from './support/page-writes.ts';
 import { numbered, sha256 } from '../support/scripts.ts';
 import { serve } from '../support/serve.ts';
@@ -36,7 +43,7 @@ describe.skipIf(missingBrowser !== null)('a write in the browser', () => {
         expect(saved).toBeLessThanOrEqual(received);
         expect(synced).toBeLessThanOrEqual(saved);
       }
-      expect(new Set(seen.map(({ received }) => received)).size).toBeGreaterThan(10);
+      expect(new Set(seen.map(({ received }) => received)).size).toBeGreaterThan(2);
       await waitFor('all of the text', async () => (await textOf(page)).length === content.length);
       expect(sha256(await textOf(page))).toBe(sha256(content));
       const all = { received: content.length, saved: content.length, synced: content.length };
@@ -51,72 +58,62 @@ describe.skipIf(missingBrowser !== null)('a write in the browser', () => {
   test('a server that is killed in mid-write and started again: nothing twice, nothing missing, nobody logs in again', async ({
     machine,
   }) => {
-    const content = numbered('line', 1, 4000);
-    const { page, server, args } = await startWriting(machine, browser(), {
-      content,
-      eventsPerSecond: 25,
-    });
-    await waitFor('some text', async () => ((await textOf(page)).length > 8000 ? true : null));
+    const { page, server, args, provider } = await startWriting(machine, browser());
+    await waitFor('some text', async () => (await textOf(page)).length > 8000);
     server.running.kill('SIGKILL');
     await server.running.finished;
     await page.getByText(/No contact for/u).waitFor();
+    const before = await textOf(page);
     await serve(machine, [...args, '--port', String(server.port)]);
     await page.getByText(/^recovered, receiving/u).waitFor();
+    await waitFor('further text', async () => (await textOf(page)).length > before.length + 5000);
+    provider.hurry();
     await page.getByRole('region', { name: 'Receipt' }).waitFor();
     const text = await textOf(page);
-    const file = String(await machine.read('docs/long.md'));
-    expect(file).toBe(content);
-    expect(content.startsWith(text) || text === content).toBe(true);
+    expect(String(await machine.read('docs/long.md'))).toBe(LONG_TEXT);
+    expect(LONG_TEXT.startsWith(text)).toBe(true);
     expect(page.url()).toContain('/w/');
   });
 
   fully(
     'connections that are cut again and again: each line once and in order',
     async ({ machine }) => {
-      const content = numbered('line', 1, 6000);
       const proxy = await startProxy();
-      const { page } = await startWriting(machine, browser(), {
-        content,
-        eventsPerSecond: 12,
-        proxy,
-      });
+      const { page, provider } = await startWriting(machine, browser(), { proxy });
       for (let cut = 1; cut <= 4; cut += 1) {
         const before = (await textOf(page)).length;
-        await waitFor('further text', async () => (await textOf(page)).length > before);
+        await waitFor('further text', async () => (await textOf(page)).length > before + 1000);
+        expect(LONG_TEXT.startsWith(await textOf(page))).toBe(true);
         proxy.cut();
       }
-      await page.getByRole('region', { name: 'Receipt' }).waitFor();
-      const text = await textOf(page);
-      expect(content.startsWith(text)).toBe(true);
-      expect(text.length).toBeGreaterThan(content.length / 2);
-      await page.getByText(sha256(content)).waitFor();
+      provider.hurry();
+      await page.getByText(sha256(LONG_TEXT)).waitFor();
+      expect(LONG_TEXT.startsWith(await textOf(page))).toBe(true);
     },
   );
 
   test('stops when it is asked to, and what is unfinished is written with one button', async ({
     machine,
   }) => {
-    const content = numbered('line', 1, 4000);
-    const { page } = await startWriting(machine, browser(), { content, eventsPerSecond: 25 });
-    await waitFor('some text', async () => ((await textOf(page)).length > 8000 ? true : null));
+    const { page } = await startWriting(machine, browser());
+    await waitFor('some text', async () => (await textOf(page)).length > 8000);
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByRole('button', { name: /^Write docs\/long.md/u }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('line 1', { exact: true }).waitFor();
+    await dialog.getByText('takes minutes, number 1', { exact: false }).first().waitFor();
     expect(await machine.exists('docs/long.md')).toBe(false);
     await dialog.getByRole('button', { name: 'Write docs/long.md' }).click();
-    await waitFor('the file', async () => ((await machine.exists('docs/long.md')) ? true : null));
-    expect(content.startsWith(String(await machine.read('docs/long.md')))).toBe(true);
+    await waitFor('the file', () => machine.exists('docs/long.md'));
+    expect(LONG_TEXT.startsWith(String(await machine.read('docs/long.md')))).toBe(true);
   });
 
   fully(
     'line 100 stays in place over a reconnect, another theme and width while thousands arrive, and End follows again',
     async ({ machine }) => {
-      const content = numbered('line', 1, 16_000);
       const proxy = await startProxy();
       const { page } = await startWriting(machine, browser(), {
-        content,
-        eventsPerSecond: 40,
+        content: numbered('line', 1, 300_000),
+        eventsPerSecond: 60,
         proxy,
       });
       await waitFor('some lines', async () => (await textOf(page)).length > 20_000);
@@ -134,14 +131,20 @@ describe.skipIf(missingBrowser !== null)('a write in the browser', () => {
       ]) {
         const before = (await textOf(page)).length;
         await change();
-        await waitFor('more lines', async () => (await textOf(page)).length > before + 15_000);
+        // About 2,500 lines.
+        await waitFor('more lines', async () => (await textOf(page)).length > before + 27_000);
         expect(await firstLine(page)).toBe('line 100');
       }
+      const follow = page.getByRole('button', { name: /new lines$/u });
+      await follow.waitFor();
       await scroller.focus();
       await page.keyboard.press('End');
+      await follow.waitFor({ state: 'detached' });
+      const before = (await textOf(page)).length;
+      await waitFor('more lines', async () => (await textOf(page)).length > before + 5000);
       await waitFor('the end', () =>
-        scroller.evaluate((element) =>
-          element.scrollHeight - element.clientHeight - element.scrollTop < 70 ? true : null,
+        scroller.evaluate(
+          (element) => element.scrollHeight - element.clientHeight - element.scrollTop < 70,
         ),
       );
     },

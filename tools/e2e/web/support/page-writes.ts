@@ -1,26 +1,24 @@
 /** A write that a person begins on the page and watches there. */
 import type { Browser, Page } from 'playwright-core';
 
-import { openPage, pageLink } from '../../support/browser.ts';
-import type { PageProxy } from './page-proxy.ts';
-import { at } from '../../support/sandbox.ts';
+import { sendMessage } from '../../support/browser.ts';
 import type { Sandbox } from '../../support/sandbox.ts';
-import { writeDocument } from '../../support/scripts.ts';
-import { serve } from '../../support/serve.ts';
+import { numbered, writeDocument } from '../../support/scripts.ts';
 import type { ServedProcess } from '../../support/serve.ts';
 import { test } from '../../support/test.ts';
+import { openServed } from './served-page.ts';
+import type { PageSurroundings, ServedPage } from './served-page.ts';
 
-export type PageWrite = {
-  readonly content: string;
+export type PageWrite = PageSurroundings & {
+  readonly content?: string;
   readonly eventsPerSecond?: number;
-  /** Between the browser and the server. */
-  readonly proxy?: PageProxy;
-  /** Time on the page, and everything that waits on it, is moved by `page.clock`. */
-  readonly hasFakeClock?: boolean;
-  /** Further options of the server. */
-  readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
 };
+
+/**
+ * At the usual pace no test is there to see its end, however slow the machine: `provider.hurry()` leads there when the
+ * test is done with the middle.
+ */
+export const LONG_TEXT = numbered('a line of a document that takes minutes, number', 1, 20_000);
 
 /** Left to `npm run test:web`, which runs all of them. */
 export const fully = test.runIf(process.env['ORION_EVERY_WEB_TEST'] === '1');
@@ -28,29 +26,18 @@ export const fully = test.runIf(process.env['ORION_EVERY_WEB_TEST'] === '1');
 export async function startWriting(
   machine: Sandbox,
   browser: Browser,
-  { content, eventsPerSecond, proxy, hasFakeClock = false, args: more = [], env = {} }: PageWrite,
-) {
+  { content = LONG_TEXT, eventsPerSecond = 12, ...surroundings }: PageWrite = {},
+): Promise<ServedPage> {
   const shape = { chunk: { min: 200, max: 900 }, eventsPerSecond };
-  const provider = await machine.provider(
-    writeDocument({ target: 'docs/long.md', content }, { shape }),
-  );
-  const args = [...at(provider), ...more];
-  const names = proxy === undefined ? [] : ['--allow-host', `127.0.0.1:${proxy.port}`];
-  const server = await serve(machine, [...args, ...names], { env });
-  proxy?.leadTo(server.port);
-  const link = new URL(pageLink(server));
-  if (proxy !== undefined) link.port = String(proxy.port);
-  const watched = await openPage(browser, link.href, { hasFakeClock });
-  await beginWriting(watched.page);
-  return { provider, args, server, watched, page: watched.page };
+  const script = writeDocument({ target: 'docs/long.md', content }, { shape });
+  const served = await openServed(machine, browser, script, surroundings);
+  await beginWriting(served.page);
+  return served;
 }
 
 /** Asks for the document in a new conversation, and opens the view of its write. */
 export async function beginWriting(page: Page): Promise<void> {
-  await page.getByRole('navigation').getByRole('link', { name: 'Conversations' }).click();
-  await page.getByRole('link', { name: 'New conversation' }).click();
-  await page.getByLabel('Message').fill('Write the long document.');
-  await page.getByRole('button', { name: 'Send' }).click();
+  await sendMessage(page, 'Write the long document.');
   await page.getByRole('link', { name: 'docs/long.md' }).click();
   await page.getByRole('region', { name: 'Text of the file' }).waitFor();
 }
