@@ -1,4 +1,4 @@
-import type { Client, PoolClient, PoolConfig, QueryResult } from 'pg';
+import type { Client, Notification, PoolClient, PoolConfig, QueryResult } from 'pg';
 import { Socket } from 'node:net';
 import { defined } from '@orion/contracts';
 import { Places } from './places.ts';
@@ -80,9 +80,13 @@ export async function openPostgres(
   const pool = new Pool(config);
   // Without a listener, an idle connection that breaks would end the process.
   pool.on('error', () => undefined);
+  /** The numbers of our connections, under which the server passes on what they notify of. */
+  const own = new Set<unknown>();
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
+    own.add(numberOf(client));
   });
+  pool.on('remove', (client) => own.delete(numberOf(client)));
   const stopListening = new Set<() => void>();
   let closed = false;
 
@@ -158,7 +162,13 @@ export async function openPostgres(
     raw: (text, values) => withClient((session) => session.raw(text, values)),
     listen(channel, onMessage) {
       if (closed) return () => undefined;
-      const stop = listenTo(() => new Client(config), channel, onMessage);
+      const stop = listenTo(
+        () => new Client(config),
+        channel,
+        ({ processId, payload }) => {
+          if (!own.has(processId)) onMessage(payload ?? '');
+        },
+      );
       stopListening.add(stop);
       return () => {
         stopListening.delete(stop);
@@ -334,11 +344,16 @@ function readSsl(mode: string | null): boolean | { rejectUnauthorized: boolean }
   return mode !== null && !['disable', 'allow', 'prefer'].includes(mode);
 }
 
+/** The driver's types lack it. */
+function numberOf(client: object): unknown {
+  return 'processID' in client ? client.processID : undefined;
+}
+
 /** Listens to one channel on a connection of its own, which is replaced whenever it breaks, until it is stopped. */
 function listenTo(
   connect: () => Client,
   channel: string,
-  onMessage: (payload: string) => void,
+  onNotification: (notification: Notification) => void,
 ): () => void {
   let current: Client | null = null;
   let retry: NodeJS.Timeout | undefined;
@@ -355,9 +370,7 @@ function listenTo(
       retry = setTimeout(start, RECONNECT_MS).unref();
     };
     client.on('error', drop);
-    client.on('notification', ({ payload }) => {
-      onMessage(payload ?? '');
-    });
+    client.on('notification', onNotification);
     client
       .connect()
       .then(() => client.query(`listen "${channel}"`))

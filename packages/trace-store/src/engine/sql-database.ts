@@ -43,7 +43,10 @@ export interface SqlDatabase extends SqlRunner {
     work: (inside: SqlRunner) => Promise<Result>,
     options?: TransactionOptions,
   ): Promise<Result>;
-  /** Calls back for each NOTIFY until stopped; a broken connection is replaced. Does nothing on SQLite. */
+  /**
+   * Calls back for each NOTIFY of other databases than this one, most of which are in other processes, until stopped; a
+   * broken connection is replaced. Does nothing on SQLite.
+   */
   listen(channel: string, onMessage: (payload: string) => void): () => void;
   /**
    * Takes the one lock of this database, which ends with the process; null if another one has it that
