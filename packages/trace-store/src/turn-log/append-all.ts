@@ -182,12 +182,26 @@ async function putSqlite(inside: SqlRunner, puts: readonly Put[]): Promise<reado
 // On Postgres each is a single statement, so that a broken connection leaves all of it or nothing, and one answer is
 // enough.
 
+/** An array as the database writes it: the driver does that element by element, and escapes each. */
+function numbers(list: readonly number[]): string {
+  return `{${list.join(',')}}`;
+}
+
+/** JSON has no line feed. */
+function lines(events: Put['events']): string {
+  return events.map(({ data }) => data).join('\n');
+}
+
+function fromLines(parameter: string): string {
+  return `string_to_array(${parameter}::text, chr(10))`;
+}
+
 function putOne(database: SqlRunner, put: Put): Promise<readonly SqlRow[]> {
   const { sql, parameters } = moveOne('postgres', put);
   const add = (value: SqlValue): string => `$${parameters.push(value)}`;
-  const seqs = add(put.events.map(({ seq }) => seq));
+  const seqs = add(numbers(put.events.map(({ seq }) => seq)));
   const kinds = add(put.events.map(({ kind }) => kind));
-  const data = add(put.events.map((event) => event.data));
+  const data = add(lines(put.events));
   const told =
     put.events.length === 0 ? '' : `, pg_notify('${CHANNEL}', turn_no || '.' || last_seq)`;
   return database.all(
@@ -196,7 +210,7 @@ function putOne(database: SqlRunner, put: Put): Promise<readonly SqlRow[]> {
      ), stored as (
        insert into turn_event (turn_no, epoch, stored_at, seq, kind, data)
        select moved.turn_no, moved.epoch, moved.active_at, event.seq, event.kind, event.data
-       from moved, unnest(${seqs}::integer[], ${kinds}::text[], ${data}::text[]) as event (seq, kind, data)
+       from moved, unnest(${seqs}::integer[], ${kinds}::text[], ${fromLines(data)}) as event (seq, kind, data)
      )
      select turn_id, last_seq, cancel_requested_at${told} from moved`,
     parameters,
@@ -218,24 +232,23 @@ function putGroup(database: SqlDatabase, puts: readonly Put[]): Promise<readonly
     checkpoint: 'batch.checkpoint',
     from: 'from batch',
   });
-  const events = puts.flatMap(({ turnId, events: all }) =>
-    all.map((event) => ({ turnId, ...event })),
-  );
+  const events = puts.flatMap((put) => put.events);
+  const places = puts.flatMap((put, index) => put.events.map(() => index + 1));
   return database.all(
     `with given as (
        select * from unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::text[])
-         as given (turn_id, epoch, after_seq, events, turn_end, checkpoint)
+         with ordinality as given (turn_id, epoch, after_seq, events, turn_end, checkpoint, place)
      ), batch as (
        select given.* from given join turn on turn.turn_id = given.turn_id
        order by turn.turn_no for update of turn
      ), moved as (
-       ${move}, batch.events
+       ${move}, batch.events, batch.place
      ), stored as (
        insert into turn_event (turn_no, epoch, stored_at, seq, kind, data)
        select moved.turn_no, moved.epoch, moved.active_at, event.seq, event.kind, event.data
-       from unnest($7::text[], $8::integer[], $9::text[], $10::text[])
-         as event (turn_id, seq, kind, data)
-       join moved on moved.turn_id = event.turn_id
+       from unnest($7::integer[], $8::integer[], $9::text[], ${fromLines('$10')})
+         as event (place, seq, kind, data)
+       join moved on moved.place = event.place
      ), news as (
        select string_agg(turn_no || '.' || last_seq, ',') as turns from moved where events > 0
      ), told as (
@@ -245,15 +258,15 @@ function putGroup(database: SqlDatabase, puts: readonly Put[]): Promise<readonly
      select turn_id, last_seq, cancel_requested_at, (select count(*) from told) as told from moved`,
     [
       puts.map(({ turnId }) => turnId),
-      puts.map(({ epoch }) => epoch),
-      puts.map(({ afterSeq }) => afterSeq),
-      puts.map((put) => put.events.length),
+      numbers(puts.map(({ epoch }) => epoch)),
+      numbers(puts.map(({ afterSeq }) => afterSeq)),
+      numbers(puts.map((put) => put.events.length)),
       puts.map(({ end }) => end),
       puts.map(({ checkpoint }) => checkpoint),
-      events.map(({ turnId }) => turnId),
-      events.map(({ seq }) => seq),
+      numbers(places),
+      numbers(events.map(({ seq }) => seq)),
       events.map(({ kind }) => kind),
-      events.map(({ data }) => data),
+      lines(events),
     ],
   );
 }
