@@ -202,20 +202,29 @@ export class Follower {
   async #askFor(due: readonly Following[]): Promise<boolean> {
     for (const turn of due) turn.named = 0;
     this.#due.clear();
-    const cursors = new Map(
-      due.map((turn) => [placeOf(turn), { turnId: turn.turnId, seq: turn.position.seq }]),
+    const places = [...Map.groupBy(due, placeOf).values()];
+    const cursors = places.flatMap(([turn]) =>
+      turn === undefined ? [] : [{ turnId: turn.turnId, seq: turn.position.seq }],
     );
-    const ofReaders = Map.groupBy(due, ({ reader }) => reader);
-    const maxBytes = Math.min(READ_BYTES, Math.ceil(ROUND_BYTES / cursors.size));
+    const maxBytes = Math.min(READ_BYTES, Math.ceil(ROUND_BYTES / cursors.length));
     try {
-      const answers = await this.#options.read([...cursors.values()], maxBytes);
-      const places = new Map([...cursors.keys()].map((place, index) => [place, answers[index]]));
-      for (const [reader, turns] of ofReaders) this.#deliver(reader, turns, places);
+      const answers = await this.#options.read(cursors, maxBytes);
+      const readers = new Map<Reader, TurnNews[]>();
+      for (const [index, turns] of places.entries()) {
+        for (const turn of turns) {
+          const { news, isOver } = take(turn, answers[index]);
+          const all = readers.get(turn.reader);
+          if (all === undefined) readers.set(turn.reader, [...news]);
+          else all.push(...news);
+          if (isOver) this.#end(turn);
+        }
+      }
+      for (const [reader, news] of readers) this.#deliver(reader, news);
       return true;
     } catch (error) {
       // The sweep asks again.
       for (const turn of due) this.#name(turn, ANY);
-      for (const reader of ofReaders.keys()) {
+      for (const reader of new Set(due.map((turn) => turn.reader))) {
         // A database that has answered before will come back; one that never did is reported.
         if (!reader.isServed || !isUnavailable(error)) this.#takeNext(reader)?.reject(error);
       }
@@ -224,19 +233,9 @@ export class Follower {
   }
 
   /** Gives a reader what was read of its turns, if that is anything. */
-  #deliver(
-    reader: Reader,
-    asked: readonly Following[],
-    answers: ReadonlyMap<string, News | undefined>,
-  ): void {
+  #deliver(reader: Reader, news: readonly TurnNews[]): void {
     reader.isServed = true;
-    const all: TurnNews[] = [];
-    for (const turn of asked) {
-      const { news, isOver } = take(turn, answers.get(placeOf(turn)));
-      all.push(...news);
-      if (isOver) this.#end(turn);
-    }
-    if (all.length > 0 || reader.turns.size === 0) this.#takeNext(reader)?.resolve(all);
+    if (news.length > 0 || reader.turns.size === 0) this.#takeNext(reader)?.resolve(news);
   }
 
   #rest(): void {
