@@ -3,7 +3,7 @@ import { defined, toErrorInfo, TurnText } from '@orion/contracts';
 import { limitUse } from '@orion/protocols';
 
 import { redactEvents } from '../keys/redacted-events.ts';
-import { settlesWithin, unlessAborted } from '../store/deadline.ts';
+import { Interruptible, settlesWithin } from '../store/deadline.ts';
 import type { TurnWriter } from '../store/turn-writer.ts';
 import { answer } from './answered-turn.ts';
 import { eventStamper } from './event-stamper.ts';
@@ -52,13 +52,11 @@ export async function* runTurn(
     writer.note(event, draft && owned?.checkpoints.place(draft, event.seq));
     return event;
   };
-  function* storeNotices(): Generator<RunEvent, void> {
+  const storeNotice = (): RunEvent | null => {
     const message = scope.dependencies.takeStoreNotice();
-    if (message !== null) yield record(notice(message));
-  }
-  const isHandedOff = (): boolean => owned?.handOff.aborted ?? false;
-  const wait = <Value>(promise: Promise<Value>): Promise<Value | null> =>
-    owned === null ? promise : unlessAborted(owned.handOff, promise);
+    return message === null ? null : record(notice(message));
+  };
+  const handOff = new Interruptible(owned?.handOff ?? null);
   let end: TurnEnd | null = null;
   let draft: CheckpointDraft | undefined;
   scope.trace('turn_started', {
@@ -70,17 +68,17 @@ export async function* runTurn(
   const paced = { clock, pace: writer.pace };
   const events = joinText(redactEvents(body, keys), paced, cycle, leave, owned?.asides);
   try {
-    while (!isHandedOff()) {
-      const next = await wait(events.next());
+    while (!handOff.isAborted) {
+      const next = await handOff.wait(events.next());
       writer.lost.throwIfAborted();
-      if (next === null || isHandedOff()) break;
+      if (next === null || handOff.isAborted) break;
       if (next.done === true) {
         end = next.value;
         break;
       }
       const { event, cycleIndex } = next.value;
       if (event.type === 'checkpoint') {
-        draft = (await wait(event.store())) ?? undefined;
+        draft = (await handOff.wait(event.store())) ?? undefined;
         continue;
       }
       const recorded = record(event, cycleIndex, draft);
@@ -88,12 +86,13 @@ export async function* runTurn(
       // The log is written while the event is shown.
       const stored = precedesEffect(event) ? writer.settled() : writer.room();
       yield recorded;
-      if (stored !== null) await wait(stored);
-      yield* storeNotices();
+      if (stored !== null) await handOff.wait(stored);
+      const news = storeNotice();
+      if (news !== null) yield news;
     }
   } catch (error) {
     writer.lost.throwIfAborted();
-    if (!isHandedOff()) {
+    if (!handOff.isAborted) {
       const { message, ...rest } = toErrorInfo(error);
       const info: ErrorInfo = { ...rest, message: keys.redact(message) };
       trace.record({ type: 'error_occurred', ...scope.traceIds(), error: info });
@@ -101,8 +100,9 @@ export async function* runTurn(
       end = { status: 'error' };
     }
   } finally {
+    handOff.end();
     const ended = events.return({ status: 'aborted' });
-    if (owned === null || !isHandedOff()) await ended;
+    if (owned === null || !handOff.isAborted) await ended;
     else if (!(await settlesWithin(clock, LEAVE_MS, ended)) && scope.isWriting) owned.linger(ended);
     // An owned turn ends with its conversation, or goes on in another process.
     if (writer.fence === null) scope.remember();
@@ -123,7 +123,8 @@ export async function* runTurn(
   }
   if (end === null) return;
   await Promise.all([writer.settled(), scope.dependencies.conversations.settled()]);
-  yield* storeNotices();
+  const news = storeNotice();
+  if (news !== null) yield news;
   const done = stamp(doneOf(end, text, protocolReason), cycle());
   await writer.conclude(done, scope.conversation());
   yield done;
