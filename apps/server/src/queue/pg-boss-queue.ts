@@ -257,12 +257,13 @@ export class PgBossQueue implements TurnQueue {
   /** Never rejects. */
   async #attempt(held: Held): Promise<void> {
     const { turnId } = held.attempt;
-    // An earlier attempt was lost, and has not noticed or not saved yet.
     const resting = this.#resting();
-    const before = [...this.#held.values()].filter(
-      ({ attempt: other }) =>
-        other.turnId === turnId || (held === this.#alone && !resting.has(other.turnId)),
-    );
+    // An earlier attempt was lost, and has not noticed or not saved yet.
+    const earlier = this.#held.get(turnId);
+    const before = earlier === undefined ? [] : [earlier];
+    if (held === this.#alone)
+      for (const other of this.#held.values())
+        if (!resting.has(other.attempt.turnId)) before.push(other);
     this.#held.set(turnId, held);
     this.#running += 1;
     await Promise.all(before.map(({ ended }) => ended.promise));

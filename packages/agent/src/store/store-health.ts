@@ -49,8 +49,11 @@ export class StoreHealth {
   /** Milliseconds from a call to its answer, smoothed; null before the first. */
   #usualMs: number | null = null;
   #answeredAt = Number.NEGATIVE_INFINITY;
-  /** Attempts that are not over, and after how many more ticks of silence the end does not wait for them. */
-  readonly #underWay = new Set<{ readonly kind: Attempt; ticksLeft: number }>();
+  /** Attempts that are not over, and the tick at which each began. */
+  readonly #underWay = new Set<{ readonly kind: Attempt; readonly begunAt: number }>();
+  #ticks = 0;
+  /** The tick of the last answer: who answers one will answer others. */
+  #heardAt = 0;
   #cancelTick: (() => void) | null = null;
   readonly #watchers = new Set<Watcher>();
   #reported = false;
@@ -64,7 +67,7 @@ export class StoreHealth {
   /** Sees every attempt to use the store. It may reject: only the fact matters here. */
   observe(attempt: Promise<unknown>, kind: Attempt = 'call'): void {
     const since = this.#clock.monotonic();
-    const begun = { kind, ticksLeft: END_TICKS[kind] };
+    const begun = { kind, begunAt: this.#ticks };
     this.#underWay.add(begun);
     this.#countTicks();
     attempt.then(
@@ -73,8 +76,7 @@ export class StoreHealth {
         this.#answeredAt = this.#clock.monotonic();
         // What opening takes says nothing of how long a call does.
         if (kind === 'call') this.#learn(this.#answeredAt - since);
-        // Who answers one will answer others.
-        for (const other of this.#underWay) other.ticksLeft = END_TICKS[other.kind];
+        this.#heardAt = this.#ticks;
         this.#trouble = null;
         this.#countTicks();
         this.#notifyWatchers();
@@ -140,8 +142,8 @@ export class StoreHealth {
     const deadline = this.#deadline(
       () => {
         if (this.#trouble === 'failing') return began + LAST_ATTEMPT_MS;
-        for (const { ticksLeft } of this.#underWay) {
-          if (ticksLeft <= 0) return Number.NEGATIVE_INFINITY;
+        for (const attempt of this.#underWay) {
+          if (this.#isOverdue(attempt)) return Number.NEGATIVE_INFINITY;
         }
         return began + END_MS;
       },
@@ -156,21 +158,25 @@ export class StoreHealth {
 
   readonly #tick = (): void => {
     this.#cancelTick = null;
-    for (const attempt of this.#underWay) attempt.ticksLeft -= 1;
+    this.#ticks += 1;
     this.#countTicks();
     this.#notifyWatchers();
   };
 
   /** Only while there is something left to find out. */
   #countTicks(): void {
-    let counting = false;
-    for (const { ticksLeft } of this.#underWay) counting ||= ticksLeft > 0;
-    if (counting) {
+    for (const attempt of this.#underWay) {
+      if (this.#isOverdue(attempt)) continue;
       this.#cancelTick ??= this.#clock.schedule(TICK_MS, this.#tick);
-    } else {
-      this.#cancelTick?.();
-      this.#cancelTick = null;
+      return;
     }
+    this.#cancelTick?.();
+    this.#cancelTick = null;
+  }
+
+  /** Whether the end does not wait for it any more. */
+  #isOverdue({ kind, begunAt }: { readonly kind: Attempt; readonly begunAt: number }): boolean {
+    return this.#ticks - Math.max(begunAt, this.#heardAt) >= END_TICKS[kind];
   }
 
   /**

@@ -32,8 +32,8 @@ export class RecentTimes {
   percentile(share: number): number {
     const now = this.#clock.monotonic();
     const recent = this.#ended.slice(-MOST).filter(({ at }) => now - at < RECENT_MS);
-    const times = [...recent.map(({ ms }) => ms), ...[...this.#begun].map(({ at }) => now - at)];
-    times.sort((a, b) => a - b);
+    const ended = recent.map(({ ms }) => ms);
+    const times = Float64Array.of(...ended, ...[...this.#begun].map(({ at }) => now - at)).sort();
     return times[Math.ceil(share * times.length) - 1] ?? 0;
   }
 }
