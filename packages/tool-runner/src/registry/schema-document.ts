@@ -80,19 +80,26 @@ const NOT_UNDERSTOOD = new Set(['$dynamicRef', '$recursiveRef', 'dependencies', 
 /** Why a tool cannot be used. The message completes a sentence about the tool. */
 export class UnreadableSchema extends Error {}
 
+/** Those that were read: most tools have theirs in every turn. */
+const documents = new WeakMap<JsonObject, SchemaDocument>();
+
 /** Throws `UnreadableSchema`. */
 export function readSchema(parameters: JsonObject): SchemaDocument {
+  const known = documents.get(parameters);
+  if (known !== undefined) return known;
   if (parameters['type'] !== 'object')
     throw new UnreadableSchema('its schema does not describe an object');
   const reader = new Reader();
   const schema = reader.read(parameters, '', 0);
   reader.resolve();
-  return {
+  const document = {
     schema,
     patterns: [...reader.patterns],
     size: reader.size,
     comparesItems: reader.comparesItems,
   };
+  documents.set(parameters, document);
+  return document;
 }
 
 class Reader {
