@@ -134,9 +134,8 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
 
   return {
     runTurn: (request) => turns.run(messageOf(request), request),
-    async *runOwnedTurn(claim, request) {
-      yield* turns.runOwned(messageOf(request), request, await records.own(claim));
-    },
+    runOwnedTurn: (claim, request) =>
+      turns.runOwned(messageOf(request), request, () => records.own(claim)),
     ...promptsOf(shared),
     async describeContext(request = {}) {
       const { tools: connected } = await tools.connect(stop.signal);

@@ -75,6 +75,7 @@ export class RedactedStream {
 function startOfKey(text: string, forms: readonly string[]): number {
   const longest = forms[0]?.length ?? 0;
   for (let start = Math.max(0, text.length - longest + 1); start < text.length; start += 1) {
+    if (forms.every((form) => form[0] !== text[start])) continue;
     const end = text.slice(start);
     if (forms.some((form) => form.startsWith(end))) return start;
   }

@@ -191,7 +191,7 @@ export function createStreamingAdapter<RequestBody extends object>(
           cancel.removeEventListener('abort', onCancel);
           leaveOpen(body, controller, clock);
         }
-        yield* names.differ ? events.map((event) => named(event, names)) : events;
+        for (const event of events) yield names.differ ? named(event, names) : event;
       }
       return undefined;
     } finally {

@@ -6,12 +6,16 @@ import type { JsonValue, RunEvent, TurnLogEvent } from '@orion/contracts';
  */
 export function logEventOf(event: RunEvent): TurnLogEvent {
   const { seq, type, ...rest } = event;
-  const { content: _content, ...place } = rest as { readonly content?: unknown };
   return {
     seq,
     kind: type,
-    data: (type === 'write_chunk' ? place : rest) as unknown as JsonValue,
+    data: (type === 'write_chunk' ? withoutContent(rest) : rest) as unknown as JsonValue,
   };
+}
+
+function withoutContent(rest: object): object {
+  const { content: _, ...place } = rest as { readonly content?: unknown };
+  return place;
 }
 
 /** The event again, as every reader of the log sees it. */

@@ -119,8 +119,9 @@ export class TurnAdmission {
   async *runOwned(
     task: Extract<TurnTask, { kind: 'message' }>,
     request: AdmissionRequest & Pick<OwnedTurnRequest, 'handOff'>,
-    turn: OwnedTurn,
+    own: () => Promise<OwnedTurn>,
   ): AsyncGenerator<RunEvent, void> {
+    const turn = await own();
     const { shared, protocols, projectId, stopSignal } = this.#options;
     const { turnId: requestId } = turn.fence;
     const turnEnd = new AbortController();
