@@ -47,49 +47,48 @@ export async function readNews(
   return news;
 }
 
-/**
- * The event at the cursor, without its text, and those behind it. How far they go is decided from their sizes alone:
- * texts that are not taken are not read.
- */
-const eventsFrom = (turnNo: string, seq: string): string => `select seq, epoch, kind, stored_at,
-      case when seq > ${seq} then data end as data
-    from turn_event where turn_no = ${turnNo} and seq >= ${seq} and seq <= (
+/** The events behind the cursor. How far they go is decided from their sizes alone: texts that are not taken are not read. */
+const eventsBehind = (
+  turnNo: string,
+  seq: string,
+): string => `select seq, epoch, kind, stored_at, data
+    from turn_event where turn_no = ${turnNo} and seq > ${seq} and seq <= (
       select max(seq) from (
-        select seq, sum(case when seq > ${seq} then octet_length(data) else 0 end)
+        select seq, sum(octet_length(data))
           over (order by seq rows between unbounded preceding and 1 preceding) as bytes_before
-        from turn_event where turn_no = ${turnNo} and seq >= ${seq}
-        order by seq limit ${MAX_EVENTS + 1}
+        from turn_event where turn_no = ${turnNo} and seq > ${seq}
+        order by seq limit ${MAX_EVENTS}
       ) as sized where coalesce(bytes_before, 0) <= $3
     )`;
 
-const COLUMNS = `turn.turn_no, turn.last_seq, turn.finished_at, turn.folded_at,
+const COLUMNS = `turn.turn_no, turn.last_seq, turn.finished_at, turn.folded_at, at_cursor.epoch as epoch_at,
   event.seq, event.epoch, event.kind, event.data, event.stored_at`;
+
+const atCursor = (seq: string): string =>
+  `left join turn_event as at_cursor on at_cursor.turn_no = turn.turn_no and at_cursor.seq = ${seq}`;
 
 const POSTGRES = `select cursor.place, ${COLUMNS}
   from unnest($1::text[], $2::integer[]) with ordinality as cursor (turn_id, after_seq, place)
-  join turn on turn.turn_id = cursor.turn_id
-  left join lateral (${eventsFrom('turn.turn_no', 'cursor.after_seq')}) as event on true
+  join turn on turn.turn_id = cursor.turn_id ${atCursor('cursor.after_seq')}
+  left join lateral (${eventsBehind('turn.turn_no', 'cursor.after_seq')}) as event on true
   order by cursor.place, event.seq`;
 
 const SQLITE = `select ${COLUMNS}
-  from turn left join (
-    ${eventsFrom('(select turn_no from turn where turn_id = $1)', '$2')}
+  from turn ${atCursor('$2')} left join (
+    ${eventsBehind('(select turn_no from turn where turn_id = $1)', '$2')}
   ) as event on true
   where turn.turn_id = $1 order by event.seq`;
 
-function newsOf({ turnId, seq }: Cursor, rows: readonly SqlRow[]): News | undefined {
+function newsOf({ turnId }: Cursor, rows: readonly SqlRow[]): News | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
-  const atCursor = first['seq'] === seq;
   return {
     turnNo: Number(first['turn_no']),
     lastSeq: Number(first['last_seq']),
     isOver: first['finished_at'] !== null,
     isFolded: first['folded_at'] !== null,
-    epochAt: atCursor ? Number(first['epoch']) : null,
-    entries: rows
-      .slice(atCursor ? 1 : 0)
-      .flatMap((row) => (row['seq'] === null ? [] : [toEntry(turnId, row)])),
+    epochAt: first['epoch_at'] === null ? null : Number(first['epoch_at']),
+    entries: first['seq'] === null ? [] : rows.map((row) => toEntry(turnId, row)),
   };
 }
 

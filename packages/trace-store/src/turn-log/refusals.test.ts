@@ -12,10 +12,9 @@ test('a reader waits for a database that comes back, and is told of one that doe
   for (const retryable of [true, false]) {
     const clock = createFakeClock();
     const turn = { turn_no: 1, last_seq: 2, finished_at: 0, folded_at: null };
-    const rows = [
-      { ...turn, seq: 1, epoch: 1, kind: 'chunk', data: '1', stored_at: 0 },
-      { ...turn, seq: 2, epoch: 1, kind: 'done', data: '1', stored_at: 0 },
-    ];
+    const event = { epoch: 1, data: '1', stored_at: 0 };
+    const chunk = { ...turn, epoch_at: null, ...event, seq: 1, kind: 'chunk' };
+    const done = { ...turn, epoch_at: 1, ...event, seq: 2, kind: 'done' };
     let reads = 0;
     const database: SqlDatabase = {
       dialect: 'sqlite',
@@ -23,7 +22,7 @@ test('a reader waits for a database that comes back, and is told of one that doe
       async all() {
         reads += 1;
         if (reads === 2) throw storeUnavailable('away', { retryable });
-        return rows.slice(0, reads);
+        return [reads === 1 ? chunk : done];
       },
       transaction: () => Promise.reject(new Error('not used')),
       listen: () => () => undefined,
