@@ -36,8 +36,7 @@ export async function serveCommand(
 ): Promise<CommandResult> {
   const { workspaces, settings } = await checkAll(context, given);
   const { drainMs, listen } = settings;
-  let stopNow = leave;
-  const stop = watchStop({ again: () => stopNow() });
+  const stop = watchStop({ leave });
   // A defect outside of any request leaves the process in an unknown state. What it did is stored, and its next start
   // continues.
   const crash = (error: unknown): void => {
@@ -64,15 +63,14 @@ export async function serveCommand(
         throw storeLost();
       }
       let isCut = false;
-      stopNow = () => {
+      stop.cutNext(() => {
         isCut = true;
-        stopNow = leave;
         context.screen.line(CUT_SHORT);
         void server.stop({ drainMs: 0 });
-      };
+      });
       context.screen.line(stoppingLine({ ...server.runningTurns(), drainMs, signal }));
       await server.stop({ drainMs });
-      stopNow = leave;
+      stop.cutNext(null);
       if (isCut) return { exitCode: EXIT.interrupted };
     } finally {
       await closePage();
