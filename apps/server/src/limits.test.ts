@@ -75,9 +75,15 @@ describe('a body', () => {
     const { send, port } = await startTestServer({ limits: { bodyBytes: 10 } });
     const expecting = (bytes: number): string =>
       headOf(port, `Expect: 100-continue\r\nContent-Length: ${bytes}\r\n\r\n`);
-    expect(await send(expecting(11))).toMatch(/^HTTP\/1\.1 413 /u);
-    const { status, body } = parseAnswer(await send(expecting(10).replace(TOKEN, 'another')));
-    expect([status, codeOf(JSON.parse(body))]).toEqual([401, 'UNAUTHORIZED']);
+    for (const [request, told] of [
+      [expecting(11), [413, 'BODY_TOO_LARGE']],
+      [expecting(10).replace(TOKEN, 'another'), [401, 'UNAUTHORIZED']],
+    ] as const) {
+      const { status, head, body } = parseAnswer(await send(request));
+      expect([status, codeOf(JSON.parse(body))]).toEqual(told);
+      // A client that sends it all the same would have it read as its next request.
+      expect(head).toContain('\r\nconnection: close');
+    }
   });
 
   it('that does not arrive is given up, and its connection closed', async () => {
@@ -191,6 +197,14 @@ describe('a head', () => {
 });
 
 describe('a connection', () => {
+  it('outlives a request that is refused', async () => {
+    const { port, send } = await startTestServer();
+    const get = (path: string, more = ''): string =>
+      `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${more}\r\n`;
+    const answers = await send(get('/metrics') + get('/health/live', 'Connection: close\r\n'));
+    expect(answers.match(/HTTP\/1\.1 \d+/gu)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 200']);
+  });
+
   it('on which nothing moves is closed', async () => {
     const { port } = await startTestServer({ limits: { idleMs: 100 } });
     const socket = await openSocket(port);

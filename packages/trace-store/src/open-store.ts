@@ -29,6 +29,7 @@ import type { SqlDatabase } from './engine/sql-database.ts';
 import { isForeign, requireOwn } from './engine/inspect-sqlite.ts';
 import { inspectSqlite, MEMORY, openSqlite } from './engine/sqlite.ts';
 import type { StoreOwner } from './engine/store-owner.ts';
+import { WriteTrial } from './engine/write-trial.ts';
 import { claimKey, pruneKeys } from './served-turns/request-keys.ts';
 import { holdServing } from './served-turns/serving-hold.ts';
 import { createSqlServedTurns } from './served-turns/sql-served-turns.ts';
@@ -101,6 +102,8 @@ export interface Store {
   holdServing(options?: { readonly sharedBy?: string }): Promise<ServingHold>;
   /** For a library that keeps tables of its own in the same database; null if that is not a Postgres. */
   readonly engineDatabase: EngineDatabase | null;
+  /** Rejects with STORE_UNAVAILABLE where nothing can be written: a Postgres that only reads, or has no room. */
+  tryWrite(): Promise<void>;
   /** For how many milliseconds readers of the turn log have been waiting for what is stored. */
   readerLagMs(): number;
   /** What the database lately took for an append to the turn log, as the 99th percentile, in milliseconds. */
@@ -130,6 +133,7 @@ const NAMED_OUTPUTS = 100;
  */
 export function openStore(location: StoreLocation, options: StoreOptions): Store {
   const { clock } = options;
+  const writeTrial = new WriteTrial();
   const database = createLazyDatabase(
     location.kind === 'postgres' ? 'postgres' : 'sqlite',
     async ({ closing, cut }) => {
@@ -162,7 +166,10 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
       }
       return opened;
     },
-    options.observe,
+    (attempt, kind) => {
+      writeTrial.observe(attempt);
+      options.observe?.(attempt, kind);
+    },
   );
   const reported = reportRefusals(database);
   const traces =
@@ -225,6 +232,7 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
     approvals: createSqlApprovals(reported),
     holdServing: (sharing) => holdServing(reported, clock, sharing),
     engineDatabase: location.kind === 'postgres' ? engineDatabase(reported, options.wake) : null,
+    tryWrite: () => writeTrial.run(reported),
     readerLagMs: () => sqlTurnLog.lag(),
     appendMs: () => sqlTurnLog.appendMs(),
     async close(cut) {

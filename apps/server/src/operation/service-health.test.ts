@@ -1,10 +1,13 @@
 // A server that cannot save what it is given is not ready, says why, and is ready again by itself.
+import { createOrion } from '@orion/agent';
+import type { Orion } from '@orion/agent';
 import { createFakeClock } from '@orion/testkit';
 import { interceptDisk } from '@orion/testkit/disk-faults';
 import type { DiskErrorCode } from '@orion/testkit/disk-faults';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 
-import { startTestServer } from '../testing/test-server.ts';
+import { startTestServer, temporaryDirectory } from '../testing/test-server.ts';
+import { watchServices } from './service-health.ts';
 
 let disk: Awaited<ReturnType<typeof interceptDisk>>;
 beforeAll(async () => {
@@ -45,4 +48,40 @@ it.each<[DiskErrorCode, string]>([
   await clock.advance(1);
   expect(await look()).toEqual([200, ready, 3]);
   disk.use(null);
+});
+
+it('the worst of several disks is told', async () => {
+  const root = await temporaryDirectory();
+  const first = await createOrion({ workspace: root, store: 'memory', projectId: 'first' });
+  onTestFinished(() => first.close());
+  const second: Orion = {
+    ...first,
+    serverFiles: { ...first.serverFiles, tryDisk: () => Promise.reject(new Error('gone')) },
+  };
+  const { ask } = await startTestServer({ orion: first, projects: { first, second } });
+  const { status, json } = await ask('/health/ready', { token: null });
+  const services = { store: 'ok', disk: 'unavailable' };
+  expect([status, json]).toEqual([503, { status: 'unavailable', services }]);
+});
+
+it('what hangs is unavailable after a second, and a disk that hangs is not tried again meanwhile', async () => {
+  const orion = await createOrion({ workspace: await temporaryDirectory(), store: 'memory' });
+  onTestFinished(() => orion.close());
+  const clock = createFakeClock();
+  const calls = { store: 0, disk: 0 };
+  const hang = (what: keyof typeof calls) => () => {
+    calls[what] += 1;
+    return new Promise<void>(() => undefined);
+  };
+  const look = watchServices({
+    orion: { store: { ...orion.store, tryWrite: hang('store') } },
+    projects: { all: [{ serverFiles: { ...orion.serverFiles, tryDisk: hang('disk') } }] },
+    clock,
+  });
+  for (const looks of [1, 2]) {
+    const found = look();
+    await expect.poll(() => calls).toEqual({ store: looks, disk: 1 });
+    await clock.advance(1_000);
+    expect(await found).toEqual({ store: 'unavailable', disk: 'unavailable' });
+  }
 });

@@ -13,7 +13,7 @@ export type ServicesOptions = {
 };
 
 /**
- * Whether what the server needs can be used: its store answers, and the disks take what is saved. Anybody may ask, so
+ * Whether what the server needs can be used: its store answers and takes what is written, and the disks take what is saved. Anybody may ask, so
  * one look answers all who ask within a second of it, and takes no longer than a second itself.
  */
 export function watchServices({
@@ -61,6 +61,7 @@ function atMostEvery<State>(
 function lookAtStore(orion: Pick<Orion, 'store'>, clock: Clock): Promise<ServiceState> {
   return within<ServiceState>(clock, async () => {
     await orion.store.conversations.list({ limit: 1 });
+    await orion.store.tryWrite();
     return 'ok';
   });
 }

@@ -28,7 +28,7 @@ const ready = createRoute({
     200: jsonAnswer(readyAnswer, 'It can.'),
     503: jsonAnswer(
       readyAnswer,
-      'It cannot: the store does not answer, nothing can be saved, or the server is stopping.',
+      'It cannot: the store does not answer or takes nothing, nothing can be saved, or the server is stopping.',
     ),
   },
 });
