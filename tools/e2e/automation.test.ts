@@ -1,6 +1,10 @@
+import type { Behaviour, Fault } from '@orion/llm-adapters/scripted';
 import { describe, expect } from 'vitest';
 
-import { writeDocument, writeMessages } from './support/scripts.ts';
+import type { RunEvent } from '@orion/contracts';
+
+import { at } from './support/sandbox.ts';
+import { beginCall, LAST_WORD, writeDocument, writeMessages } from './support/scripts.ts';
 import { test } from './support/test.ts';
 
 const ESCAPE = '\u001B';
@@ -62,6 +66,55 @@ describe('R250: --json', () => {
       expect(chunk).toMatchObject({ offset, length: Buffer.byteLength(chunk.content ?? '') });
       offset += chunk.length;
     }
+  });
+
+  test.concurrent('has what is safe of a text, where it was joined, and what a person was asked', async ({
+    machine,
+  }) => {
+    const lines = Array.from({ length: 12 }, (_, at) => `the line with number ${at}\n`);
+    const part = (from: number, to?: number): string => lines.slice(from, to).join('');
+    const reply = (text: string, faults: readonly Fault[]): Behaviour => ({
+      when: { toolChoice: 'none' },
+      times: 1,
+      reply: { text },
+      faults,
+    });
+    const provider = await machine.provider({
+      shape: { chunk: 20 },
+      behaviours: [
+        reply(part(0), [{ kind: 'length', at: { lines: 8 } }]),
+        // It says again where it was, then nothing for a while.
+        reply(`${part(5)}DONE`, [{ kind: 'stall', at: { lines: 6 }, forMs: 700 }]),
+        beginCall({ target_file: 'a.txt' }),
+        LAST_WORD,
+      ],
+    });
+    const args = ['run', 'Write it.', ...at(provider), '--approve', 'ask', '--json'];
+    const words = [process.execPath, ...machine.entry(), ...args, '--show-content'].map(
+      (word) => `'${word}'`,
+    );
+    const shell = machine.programOnTerminal(['sh', '-c', `exec ${words.join(' ')} > events.json`]);
+    await shell.waitForOutput('(y/N');
+    shell.type('y\r');
+    expect((await shell.finished).exitCode).toBe(0);
+    expect(String(await machine.read('a.txt'))).toBe(part(0));
+    const events = String(await machine.read('events.json'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as RunEvent);
+    const of = (type: RunEvent['type']) => events.filter((event) => event.type === type);
+    expect(of('write_chunk')).not.toEqual([]);
+    for (const event of of('write_chunk')) expect(event).toHaveProperty('durableBytes');
+    expect(of('write_progress')).toContainEqual(
+      expect.objectContaining({ savedBytes: expect.any(Number), lines: expect.any(Number) }),
+    );
+    expect(of('write_session')).toContainEqual(
+      expect.objectContaining({ seam: expect.objectContaining({ status: 'verified' }) }),
+    );
+    expect(of('approval_requested')).toMatchObject([
+      { action: { kind: 'write', changes: [{ target_file: 'a.txt' }] } },
+    ]);
+    expect(of('approval_decided')).toMatchObject([{ decision: 'yes' }]);
   });
 
   test.concurrent('a paused session is in the result with the commands that continue it', async ({

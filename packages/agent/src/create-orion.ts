@@ -112,6 +112,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     stopSignal: stop.signal,
     connectTools: tools.connect,
     approve: options.approve,
+    reviewAction: options.reviewAction,
     approvals,
     desk,
     shared,

@@ -73,7 +73,10 @@ export type RunEventBody =
       readonly durableBytes: number;
       readonly lines: number;
     }
-  /** The turn waits for a person. What would happen is stored, and `hash` is what a decision names. */
+  /**
+   * The turn waits for a person. A question that is stored, and can be decided elsewhere, has a time at which it
+   * expires, and `hash` is what a decision names. One without is put where the turn runs, as on a terminal.
+   */
   | {
       readonly type: 'approval_requested';
       readonly approvalId: string;
@@ -84,7 +87,7 @@ export type RunEventBody =
       readonly action: ApprovalAction;
       readonly hash: string;
       /** Milliseconds since the epoch. Then it counts as a no. */
-      readonly expiresAt: number;
+      readonly expiresAt?: number;
     }
   /** Once for each that was requested, unless the turn ended before. */
   | {

@@ -59,7 +59,7 @@ export function changeReviewer(screen: ReviewScreen): ChangeReviewer {
       const answer = await screen.ask(question, signal);
       if (answer === 'all') {
         all = { turn: signal, id };
-        return { approved: true };
+        return { approved: true, forTurn: true };
       }
       if (answer !== 'diff') {
         return answer.approved ? answer : { approved: false, reason: asSentence(answer.reason) };

@@ -115,7 +115,7 @@ describe('a change', () => {
     const signal = turn();
     const ask = (id: string, name: string, of = signal) =>
       reviewer({ ...request(change(name, DIFF)), id }, of);
-    expect(await ask('1', 'a.ts')).toEqual({ approved: true });
+    expect(await ask('1', 'a.ts')).toEqual({ approved: true, forTurn: true });
     expect(await ask('2', 'b.ts')).toEqual({ approved: true });
     expect(asked).toHaveLength(1);
     await ask('3', '.env');

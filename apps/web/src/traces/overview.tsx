@@ -3,13 +3,15 @@ import type { ReactNode } from 'react';
 
 import { overviewOf, rowAtColumn } from './overview-lanes.ts';
 import type { Overview } from './overview-lanes.ts';
+import { KINDS } from './trace-rows.ts';
 import type { TraceRow } from './trace-rows.ts';
 
 const LANE_HEIGHT = 10;
-const HEIGHT = 56;
+/** Of all lanes, and of the seams below them. */
+const HEIGHT = KINDS.length * (LANE_HEIGHT + 2) + 8;
 const MOST_COLUMNS = 2000;
 
-/** The whole turn on one line: phases, model calls, tools and writes, errors and seams. A click leads to its row. */
+/** The whole turn on one line: phases, model calls, tools, writes and approvals, errors and seams. A click leads to its row. */
 export function OverviewCanvas({
   rows,
   choose,

@@ -57,6 +57,24 @@ describe('the rows of a trace', () => {
     expect(took).toEqual([null, 51, 49, null, null, null, 9, null, 17, null, null, null, null]);
   });
 
+  it('say how long a person was waited for, and are in a lane of their own', () => {
+    const asked = rowsOf(
+      eventsOf([
+        ['turn_started', 0],
+        ['approval_requested', 10],
+        ['approval_decided', 4010],
+        ['approval_requested', 5000],
+      ]),
+    );
+    expect(asked.map(({ durationMs }) => durationMs)).toEqual([null, 4000, null, null]);
+    expect(asked.map(({ kind }) => kind)).toEqual(['phase', 'approval', 'approval', 'approval']);
+    const lane = overviewOf(asked, 100).lanes.find(({ kind }) => kind === 'approval');
+    expect(lane?.runs).toEqual([
+      { from: 0, columns: 81 },
+      { from: 99, columns: 1 },
+    ]);
+  });
+
   it('are within the phase that is open, and outside again behind its end', () => {
     expect(rows.map(({ level, phase }) => `${level} ${phase}`)).toEqual([
       '1 null',

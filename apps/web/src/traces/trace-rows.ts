@@ -1,7 +1,7 @@
 import type { TracedEvent } from '@orion/contracts';
 
 /** What an event is about; each has a lane in the overview. */
-export const KINDS = ['phase', 'model', 'tool', 'write'] as const;
+export const KINDS = ['phase', 'model', 'tool', 'write', 'approval'] as const;
 export type TraceKind = (typeof KINDS)[number];
 
 /** An event of a turn, as a row. */
@@ -25,6 +25,7 @@ const SPANS: Readonly<Record<string, string>> = {
   phase_start: 'phase_end',
   llm_call: 'llm_result',
   tool_call: 'tool_result',
+  approval_requested: 'approval_decided',
 };
 const ENDS: ReadonlySet<string> = new Set(Object.values(SPANS));
 
@@ -81,6 +82,7 @@ const PHASE = /^(?:phase_|turn_|budget_)/u;
 function kindOf({ type }: TracedEvent): TraceKind {
   if (PHASE.test(type)) return 'phase';
   if (MODEL.test(type)) return 'model';
+  if (type.startsWith('approval_')) return 'approval';
   return TOOL.test(type) ? 'tool' : 'write';
 }
 

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 import { defined, OrionError } from '@orion/contracts';
 import type {
@@ -18,6 +18,7 @@ import type { LoggedApprovals } from '../turn/continued/logged-turn.ts';
 import type { OwnedTurn } from '../store/owned-turn.ts';
 import type { ChangedFileDiff } from '../orion.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
+import { hashOf, writeAction } from './shown-change.ts';
 
 /** Nobody has to be awake. */
 const WAIT_MS = 24 * 60 * 60 * 1000;
@@ -65,7 +66,7 @@ export class TurnApprovals {
     if (!changes.some((change) => change.protected) && (await this.#isCovered())) {
       return { approved: true };
     }
-    const action: ApprovalAction = { kind: 'write', intent, changes: changes.map(shownChange) };
+    const action = writeAction(intent, changes);
     const subject = { callId: null, sessionId: id };
     let diffs: readonly FileDiff[];
     try {
@@ -129,7 +130,7 @@ export class TurnApprovals {
         ...subject,
         action: JSON.parse(redact(JSON.stringify(action))) as ApprovalAction,
         diffs,
-        hash: createHash('sha256').update(JSON.stringify(action)).digest('hex'),
+        hash: hashOf(action),
         waitMs: WAIT_MS,
       }),
     );
@@ -187,20 +188,4 @@ function redactedDiff(redact: Redact): (change: ChangeProposal) => ChangedFileDi
     for await (const line of lines) yield redact(line);
   }
   return (change) => ({ target_file: change.target_file, diff: redacted(change.diff()) });
-}
-
-/** Without the diff, which is content of files: an action is in the log of the turn, too. */
-function shownChange(change: ChangeProposal): Omit<ChangeProposal, 'diff'> {
-  const { target_file, real_path, operation, before, after, crlf, hard_link } = change;
-  const { protected: isProtected } = change;
-  return {
-    target_file,
-    real_path,
-    operation,
-    before,
-    after,
-    crlf,
-    protected: isProtected,
-    hard_link,
-  };
 }

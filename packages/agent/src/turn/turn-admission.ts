@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 
 import type { Approvals, RunEvent } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
-import type { ApprovalPolicy } from '@orion/core';
 import type { OfferedTools } from '@orion/tool-runner/mcp';
 
 import type { ApprovalDesk } from '../approvals/approval-desk.ts';
 import { approvalOf } from '../approvals/approval-policy.ts';
+import { AskedHere } from '../approvals/asked-here.ts';
 import { TurnApprovals } from '../approvals/turn-approvals.ts';
 import type { OrionOptions, OwnedTurnRequest, TurnRequest } from '../orion.ts';
 import type { KeptConversation } from '../store/conversation-keeper.ts';
@@ -28,14 +28,21 @@ export type AdmissionRequest = Pick<
   'projectId' | 'conversationId' | 'signal' | 'protocol' | 'metadata' | 'approve'
 >;
 
+type Asking = {
+  readonly asides: Asides;
+  /** Whom a turn asks in the store; left out where nobody is asked there. */
+  readonly approvals?: TurnApprovals | null;
+};
+
 export type TurnAdmissionOptions = {
   /** What all turns work with. */
   readonly shared: Omit<
     TurnDependencies,
-    keyof TurnProtocol | 'ownership' | 'missingTools' | 'approval'
+    keyof TurnProtocol | 'ownership' | 'missingTools' | 'approval' | 'reviewCall' | 'asides'
   >;
   /** Of turns that name none. */
   readonly approve: OrionOptions['approve'];
+  readonly reviewAction: OrionOptions['reviewAction'];
   readonly approvals: Approvals;
   readonly desk: ApprovalDesk;
   readonly protocols: TurnProtocols;
@@ -97,7 +104,7 @@ export class TurnAdmission {
       const tools = await this.#tools(task, signal);
       const writer = (journal = journals.begin(requestId));
       const dependencies = {
-        ...this.#dependencies(request, tools),
+        ...this.#dependencies(request, tools, { asides: new Asides() }),
         ...protocol,
         ownership: writer,
       };
@@ -151,12 +158,11 @@ export class TurnAdmission {
       const asides = new Asides();
       const approvals = this.#approvalsOf(request, { turn, ids, asides, handOff, left });
       const dependencies = {
-        ...this.#dependencies(request, tools, approvals),
+        ...this.#dependencies(request, tools, { asides, approvals }),
         ...protocol,
         ownership: turn,
       };
       const scope = new TurnScope(dependencies, ids, signal, begun, {
-        asides,
         approvals,
         checkpoints: new TurnCheckpoints(turn, checkpoint),
         left,
@@ -191,18 +197,41 @@ export class TurnAdmission {
   #dependencies(
     request: AdmissionRequest,
     { tools, leftOut: missingTools }: OfferedTools,
-    approvals: TurnApprovals | null = null,
+    { asides, approvals = null }: Asking,
   ): Omit<TurnDependencies, keyof TurnProtocol | 'ownership'> {
-    const { shared, approve } = this.#options;
-    const asked: ApprovalPolicy | undefined =
-      approvals === null
-        ? undefined
-        : { kind: 'ask', review: (change, signal) => approvals.review(change, signal) };
+    const { shared } = this.#options;
     return {
       ...shared,
+      ...this.#reviewers(request, { asides, approvals }),
+      asides,
       tools: [...shared.tools, ...tools],
       missingTools,
-      approval: approvalOf(request.approve ?? approve, asked),
+    };
+  }
+
+  /** Who is asked in a turn: people who answer in the store, or whoever the options name. */
+  #reviewers(
+    request: AdmissionRequest,
+    { asides, approvals = null }: Asking,
+  ): Pick<TurnDependencies, 'approval' | 'reviewCall'> {
+    const { shared, approve: standard, reviewAction } = this.#options;
+    const approve = request.approve ?? standard;
+    if (approvals !== null) {
+      return {
+        approval: approvalOf(approve, {
+          kind: 'ask',
+          review: (change, signal) => approvals.review(change, signal),
+        }),
+        reviewCall: (action, callId, signal) => approvals.reviewCall(action, callId, signal),
+      };
+    }
+    const here = new AskedHere((event) => asides.say(event), shared.keys.redact);
+    return {
+      approval: approvalOf(typeof approve === 'function' ? here.reviewer(approve) : approve),
+      reviewCall:
+        reviewAction === undefined
+          ? null
+          : (action, callId, signal) => here.reviewCall(reviewAction, action, callId, signal),
     };
   }
 
@@ -215,7 +244,8 @@ export class TurnAdmission {
       asides,
       handOff,
       left,
-    }: Pick<OwnedParts, 'asides' | 'handOff' | 'left'> & {
+    }: Pick<OwnedParts, 'handOff' | 'left'> & {
+      readonly asides: Asides;
       readonly turn: OwnedTurn;
       readonly ids: TurnScope['ids'];
     },

@@ -40,11 +40,11 @@ export function turnContext(
       {
         approve: async (request) => {
           const { call, effect } = request;
-          const asked = scope.owned?.approvals ?? null;
+          const { reviewCall } = dependencies;
           const approval = await scope.clock.standStill(() =>
             dependencies.approveCall(
               request,
-              asked === null ? undefined : (action, cut) => asked.reviewCall(action, call.id, cut),
+              reviewCall === null ? undefined : (action, cut) => reviewCall(action, call.id, cut),
             ),
           );
           // A begin has no effect but a session, which is found again.

@@ -10,6 +10,7 @@ import type {
   SessionHandle,
   StopReason,
   Tool,
+  ToolAction,
   TraceRecorder,
   TurnState,
   TurnStatus,
@@ -24,7 +25,7 @@ import type {
   WritePlanTool,
   WriteSession,
 } from '@orion/core';
-import type { OutputKeeper } from '@orion/tool-runner';
+import type { Approval, OutputKeeper } from '@orion/tool-runner';
 
 import type { CallApprover } from '../commands/action-approval.ts';
 import type { Settings } from '../config/settings.ts';
@@ -75,6 +76,12 @@ export type TurnDependencies = {
   /** A sentence about each tool that would be offered and cannot be. */
   readonly missingTools: readonly string[];
   readonly approveCall: CallApprover;
+  /** Whom it asks; null where nobody can be asked. */
+  readonly reviewCall:
+    | ((action: ToolAction, callId: string, signal: AbortSignal) => Promise<Approval>)
+    | null;
+  /** What is reported while the turn waits. */
+  readonly asides: Asides;
   /** Where results go that are too large for the model. */
   readonly outputs: OutputKeeper;
   /** For the expressions in schemas of tools. */
@@ -117,7 +124,6 @@ export type TurnTask =
     };
 
 export type OwnedParts = {
-  readonly asides: Asides;
   /** What it asks people in the store; null where nobody is asked there. */
   readonly approvals: TurnApprovals | null;
   readonly checkpoints: TurnCheckpoints;
@@ -369,8 +375,9 @@ export class TurnScope {
     return { projectId: this.ids.projectId, requestId: this.ids.requestId, source: 'agent' };
   }
 
-  trace(type: string, details: { readonly [key: string]: unknown }): void {
-    this.dependencies.trace.record({ type, ...this.traceIds(), details });
+  trace(type: string, details: { readonly [key: string]: unknown }, summary?: string): void {
+    const { trace } = this.dependencies;
+    trace.record({ type, ...this.traceIds(), details, ...defined({ summary }) });
   }
 }
 

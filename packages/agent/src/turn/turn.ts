@@ -2,6 +2,7 @@ import type { ErrorInfo, RunEvent, RunEventBody } from '@orion/contracts';
 import { defined, toErrorInfo, TurnText } from '@orion/contracts';
 import { limitUse } from '@orion/protocols';
 
+import { actionWords } from '../approvals/shown-change.ts';
 import { redactEvents } from '../keys/redacted-events.ts';
 import { Interruptible, settlesWithin } from '../store/deadline.ts';
 import type { TurnWriter } from '../store/turn-writer.ts';
@@ -37,7 +38,7 @@ export async function* runTurn(
   writer: TurnWriter,
   leave: () => void,
 ): AsyncGenerator<RunEvent, void> {
-  const { protocol, protocolReason, trace, clock, keys } = scope.dependencies;
+  const { protocol, protocolReason, trace, clock, keys, asides } = scope.dependencies;
   const { owned } = scope;
   const logged = owned?.left?.logged;
   const ids = { ...scope.ids, protocol: protocol.getName() };
@@ -49,6 +50,7 @@ export async function* runTurn(
     const event = stamp(body, cycleIndex);
     ({ seq: lastSeq } = event);
     text.add(event);
+    traceApproval(scope, event);
     writer.note(event, draft && owned?.checkpoints.place(draft, event.seq));
     return event;
   };
@@ -66,7 +68,7 @@ export async function* runTurn(
   });
   const body = task.kind === 'message' ? answer(scope, task) : recoverOnly(scope, task);
   const paced = { clock, pace: writer.pace };
-  const events = joinText(redactEvents(body, keys), paced, cycle, leave, owned?.asides);
+  const events = joinText(redactEvents(body, keys), paced, cycle, leave, asides);
   try {
     while (!handOff.isAborted) {
       const next = await handOff.wait(events.next());
@@ -146,6 +148,19 @@ function precedesEffect(event: RunEventBody): boolean {
     event.type === 'tool_calls' ||
     (event.type === 'write_session' && event.status === 'session_active.finalizing')
   );
+}
+
+/** What people are asked is traced as it is reported: once, whoever owns the turn then. */
+function traceApproval(scope: TurnScope, event: RunEvent): void {
+  if (event.type === 'approval_requested') {
+    const { approvalId, action, hash, callId, sessionId } = event;
+    const details = { approvalId, kind: action.kind, hash, ...defined({ callId, sessionId }) };
+    scope.trace(event.type, details, actionWords(action));
+  }
+  if (event.type === 'approval_decided') {
+    const { approvalId, decision, reason } = event;
+    scope.trace(event.type, { approvalId, decision, ...defined({ reason }) }, decision);
+  }
 }
 
 function doneOf(end: TurnEnd, text: TurnText, protocolReason: string): RunEventBody {

@@ -27,6 +27,8 @@ export type ReviewAnswer = {
   readonly approved: boolean;
   readonly reason?: string;
   readonly stale?: true;
+  /** The yes covers what else the turn writes; the reviewer gives it without asking. */
+  readonly forTurn?: true;
 };
 
 /**

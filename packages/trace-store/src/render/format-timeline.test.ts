@@ -16,6 +16,30 @@ const turn = (steps: readonly Step[]): TraceEvent[] =>
 
 const usage = { inputTokens: 12_345, outputTokens: 67, cachedTokens: 12_000, reasoningTokens: 0 };
 
+test('a question to a person shows what was asked, the decision, and how long it took', () => {
+  const asked = (id: string, summary: string): Partial<TraceInput> => ({
+    summary,
+    details: { approvalId: id, kind: 'write', hash: '00' },
+  });
+  const events = turn([
+    [0, 'turn_started'],
+    [10, 'approval_requested', asked('a', 'overwrite a.txt')],
+    [
+      4010,
+      'approval_decided',
+      { summary: 'no', details: { approvalId: 'a', decision: 'no', reason: 'Not there.' } },
+    ],
+    [5000, 'approval_requested', asked('b', 'run ls')],
+    [6000, 'approval_decided', { details: { approvalId: 'of an earlier part', decision: 'yes' } }],
+  ]);
+  expect(formatTimeline(events).split('\n').slice(5)).toEqual([
+    '  +0.010    asked  overwrite a.txt, no, because Not there.                 4.0 s',
+    '  +5.000    asked  run ls                                                 no end',
+    '  +6.000    decided  yes',
+    '',
+  ]);
+});
+
 test('a turn is phases, model calls, tools and writes with durations and tokens', () => {
   const events = turn([
     [0, 'turn_started', { details: { task: 'message', protocol: 'standard' } }],

@@ -122,6 +122,15 @@ class Timeline {
         } else this.#line(event, 1, name, facts);
         return;
       }
+      case 'approval_requested':
+        this.#begin(approvalKey(details), event, 1, 'asked', [event.summary]);
+        return;
+      case 'approval_decided':
+        this.#end(approvalKey(details), event, 1, 'decided', [
+          textOf(details['decision']),
+          named('because', details['reason']),
+        ]);
+        return;
       case 'tool_executed':
         // Its result follows, with the same facts and more.
         return;
@@ -223,6 +232,10 @@ class Timeline {
     entry.facts = [...given([subject ?? null]), ...given(facts), ...beginning];
     entry.endedAt = event.timestamp;
   }
+}
+
+function approvalKey(details: JsonObject): string {
+  return `approval ${textOf(details['approvalId']) ?? ''}`;
 }
 
 /** Only the last save is shown, and none once the write has ended. */
