@@ -76,6 +76,8 @@ test.for(PROTOCOLS)(
     ]);
 
     const { outputs } = await orion.store.toolOutputs.list({});
+    const refs = events.flatMap((event) => (event.type === 'tool_result' ? [event.outputRef] : []));
+    expect(refs).toEqual([outputs[0]?.id, undefined]);
     const { conversationId, requestId, projectId } = events[0] ?? {};
     expect(outputs).toMatchObject([
       {

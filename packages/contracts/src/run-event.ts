@@ -121,6 +121,7 @@ export type RunEventBody =
       readonly summary: string;
       /** Why the call failed or was refused, with the next step. */
       readonly error?: ErrorInfo;
+      /** The id of the stored output, where the result was too large for the model. */
       readonly outputRef?: string;
     }
   | {

@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest';
 
 import { missingBrowser, openPage, pageLink, sendMessage, useBrowser } from '../support/browser.ts';
-import { numbered, writeDocument } from '../support/scripts.ts';
+import { LAST_WORD, numbered, writeDocument } from '../support/scripts.ts';
 import { serve } from '../support/serve.ts';
 import { passUntil, stopTime } from './support/page-time.ts';
 import { fully } from './support/page-writes.ts';
@@ -45,6 +45,27 @@ describe.skipIf(missingBrowser !== null)('messages of the page', () => {
       expect(await row.count()).toBe(2);
     },
   );
+
+  fully('a result that was stored is read when its row is opened, whole', async ({ machine }) => {
+    await machine.write('large.txt', numbered('entry', 1, 400));
+    const provider = await machine.provider({
+      behaviours: [
+        {
+          when: { toolResults: 0 },
+          reply: { toolCalls: [{ name: 'read_file', arguments: { path: 'large.txt' } }] },
+        },
+        LAST_WORD,
+      ],
+    });
+    const args = ['--base-url', provider.url, '--model', 'scripted'];
+    const server = await serve(machine, args, { env: { ORION_OUTPUT_INLINE_CHARACTERS: '1000' } });
+    const { page } = await openPage(browser(), pageLink(server));
+    await sendMessage(page, 'Read it.');
+    await page.getByText('read_file', { exact: true }).click();
+    expect(await page.getByText(/entry 390/u).count()).toBe(0);
+    await page.getByText('The whole result, as it is stored').click();
+    await page.getByText(/entry 390/u).waitFor();
+  });
 
   fully(
     'changes of a write are said together and rarely, and nothing interrupts',

@@ -9,6 +9,7 @@ import { counted } from '../ui/format.ts';
 import { Markdown } from '../ui/markdown.tsx';
 import { Name } from '../ui/name.tsx';
 import { SessionCard } from '../writes/session-card.tsx';
+import { StoredOutput } from './stored-output.tsx';
 
 /** More of one turn is not drawn at once. */
 const MOST_ITEMS = 300;
@@ -76,7 +77,7 @@ function Item({
         <Markdown text={textOf(item)} />
       );
     case 'call':
-      return <CallRow call={item} />;
+      return <CallRow call={item} projectId={view.projectId} />;
     case 'session': {
       const session = view.sessions.get(item.sessionId);
       return session === undefined ? null : <SessionCard turnId={turnId} session={session} />;
@@ -97,7 +98,13 @@ function Item({
   }
 }
 
-function CallRow({ call }: { readonly call: CallItem }): ReactNode {
+function CallRow({
+  call,
+  projectId,
+}: {
+  readonly call: CallItem;
+  readonly projectId: string | null;
+}): ReactNode {
   const { result } = call;
   const state = result === null ? 'pending' : result.ok ? 'done' : 'failed';
   return (
@@ -113,6 +120,9 @@ function CallRow({ call }: { readonly call: CallItem }): ReactNode {
         <p className="faint">{counted(call.arguments.length - FOLDED, 'further character')}</p>
       )}
       {result !== null && <pre>{result.error?.message ?? result.summary}</pre>}
+      {result !== null && result.outputRef !== null && (
+        <StoredOutput id={result.outputRef} projectId={projectId} />
+      )}
       {result?.error?.hint !== undefined && (
         <p>
           <bdi>{result.error.hint}</bdi>

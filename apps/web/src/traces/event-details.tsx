@@ -2,11 +2,9 @@ import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 
 import { useRead } from '../api/context.tsx';
-import { counted } from '../ui/format.ts';
+import { LongJson } from '../ui/long-json.tsx';
 import { Loaded } from '../ui/states.tsx';
 import type { TraceRow } from './trace-rows.ts';
-
-const MOST_CHARACTERS = 500_000;
 
 /** Everything that is stored of one event. It takes the focus; Escape or Close give it back. */
 export function EventDetails({
@@ -41,19 +39,7 @@ export function EventDetails({
         </button>
       </div>
       <Loaded query={found}>
-        {(details) => {
-          const text = JSON.stringify(details, null, 2);
-          return (
-            <>
-              <pre tabIndex={0}>{text.slice(0, MOST_CHARACTERS)}</pre>
-              {text.length > MOST_CHARACTERS && (
-                <p className="faint">
-                  {counted(text.length - MOST_CHARACTERS, 'further character')}
-                </p>
-              )}
-            </>
-          );
-        }}
+        {(details) => <LongJson value={details} name={`${requestId}-${event.id}`} />}
       </Loaded>
     </section>
   );

@@ -18,6 +18,7 @@ import type {
 /** What the page knows of one turn: exactly what follows from the events so far. Without the text of files. */
 export type TurnView = {
   readonly requestId: string | null;
+  readonly projectId: string | null;
   readonly conversationId: string | null;
   /** The number of the last event that was taken; 0 if there is none. */
   readonly lastSeq: number;
@@ -120,6 +121,7 @@ export type Fold = {
 
 export const EMPTY_TURN: TurnView = {
   requestId: null,
+  projectId: null,
   conversationId: null,
   lastSeq: 0,
   items: [],
@@ -187,6 +189,7 @@ function viewOf({ openPieces: _openPieces, ...view }: Draft): TurnView {
 function take(draft: Draft, event: RunEvent): void {
   draft.lastSeq = event.seq;
   draft.requestId ??= event.requestId;
+  draft.projectId ??= event.projectId;
   draft.conversationId ??= event.conversationId;
   switch (event.type) {
     case 'chunk':

@@ -7,6 +7,7 @@ import { useServices } from '../api/context.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { counted, formatBytes } from '../ui/format.ts';
 import { Name } from '../ui/name.tsx';
+import { saveFile } from '../ui/save-file.ts';
 import { Problem } from '../ui/states.tsx';
 import { pauseWords, waysOn } from './pause-words.ts';
 import { RecoverDialog } from './recover-dialog.tsx';
@@ -29,7 +30,7 @@ export function SessionActions({ session }: { readonly session: OpenUpload }): R
     });
   const copyOut = async (): Promise<void> => {
     try {
-      save(await api.blob(`${path}/content`), target.split('/').at(-1) ?? 'text');
+      saveFile(await api.blob(`${path}/content`), target.split('/').at(-1) ?? 'text');
     } catch (error) {
       setProblem(error as Error);
     }
@@ -86,12 +87,4 @@ export function SessionActions({ session }: { readonly session: OpenUpload }): R
       )}
     </section>
   );
-}
-
-function save(blob: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -174,10 +174,12 @@ class ProtocolRun {
         }
         case 'tool_result': {
           const { result, summary } = event;
-          const { toolCallId: callId, toolName, success: ok } = result;
+          const { toolCallId: callId, toolName, success: ok, details } = result;
           if (ok) await this.#capture.discard(this.#calls.get(callId)?.kept ?? []);
           const error = result.success ? {} : { error: result.error };
-          yield { type: 'tool_result', callId, toolName, ok, summary, ...error };
+          const { output_id: outputId } = details;
+          const stored = typeof outputId === 'string' ? { outputRef: outputId } : {};
+          yield { type: 'tool_result', callId, toolName, ok, summary, ...error, ...stored };
           break;
         }
         case 'usage':
