@@ -47,24 +47,24 @@ describe.skipIf(missingBrowser !== null)('messages of the page', () => {
   );
 
   fully('a result that was stored is read when its row is opened, whole', async ({ machine }) => {
-    await machine.write('large.txt', numbered('entry', 1, 400));
+    for (let file = 0; file < 30; file += 1) await machine.write(`entry-${file}.txt`, '');
     const provider = await machine.provider({
       behaviours: [
         {
           when: { toolResults: 0 },
-          reply: { toolCalls: [{ name: 'read_file', arguments: { path: 'large.txt' } }] },
+          reply: { toolCalls: [{ name: 'list_files', arguments: { path: '.' } }] },
         },
         LAST_WORD,
       ],
     });
     const args = ['--base-url', provider.url, '--model', 'scripted'];
-    const server = await serve(machine, args, { env: { ORION_OUTPUT_INLINE_CHARACTERS: '1000' } });
+    const server = await serve(machine, args, { env: { ORION_OUTPUT_AUTO_CHARACTERS: '200' } });
     const { page } = await openPage(browser(), pageLink(server));
-    await sendMessage(page, 'Read it.');
-    await page.getByText('read_file', { exact: true }).click();
-    expect(await page.getByText(/entry 390/u).count()).toBe(0);
+    await sendMessage(page, 'List them.');
+    await page.getByText('list_files', { exact: true }).click();
+    expect(await page.getByText(/entry-29\.txt/u).count()).toBe(0);
     await page.getByText('The whole result, as it is stored').click();
-    await page.getByText(/entry 390/u).waitFor();
+    await page.getByText(/entry-29\.txt/u).waitFor();
   });
 
   fully(
