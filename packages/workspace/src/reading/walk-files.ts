@@ -12,6 +12,7 @@ import { judgePath, MAX_IGNORE_BYTES, readIgnoreRules } from './ignore-rules.ts'
 import type { IgnoreRules } from './ignore-rules.ts';
 import { readForeignFile } from './foreign-file.ts';
 
+const IGNORE_FILE = '.gitignore';
 const HIDDEN: ReadonlySet<string> = new Set(['.git', 'node_modules', '.orion']);
 /** Entries examined. Limits the time spent on a huge tree of ignored files. */
 const MAX_ENTRIES = 100_000;
@@ -108,9 +109,10 @@ export class FileWalk {
   }
 
   async #enter(prefix: string, above: readonly IgnoreFile[]): Promise<Folder> {
-    const entries = await entriesOf(join(this.#policy.root, prefix));
-    const ignoreFiles = await this.#withOwn(prefix, above);
-    return { prefix, entries: entries.values(), ignoreFiles };
+    const found = await entriesOf(join(this.#policy.root, prefix));
+    const isOwn = found.some(({ name }) => name === IGNORE_FILE);
+    const ignoreFiles = isOwn ? await this.#withOwn(prefix, above) : above;
+    return { prefix, entries: walked(found).values(), ignoreFiles };
   }
 
   #isHidden({ ignoreFiles }: Folder, path: string, entry: Dirent): boolean {
@@ -124,7 +126,7 @@ export class FileWalk {
   }
 
   async #ignoreFileOf(prefix: string, nested: number): Promise<IgnoreFile | null> {
-    const path = `${prefix}.gitignore`;
+    const path = prefix + IGNORE_FILE;
     const file = await readForeignFile(join(this.#policy.root, path), MAX_IGNORE_BYTES);
     if (file.kind === 'missing') return null;
     const read = file.kind === 'refused' ? file : readIgnoreRules(file.bytes.toString('latin1'));
@@ -161,13 +163,17 @@ export function bytesOf(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** Sorted like full paths. An unreadable directory counts as empty. */
+/** Files and folders, sorted like full paths. */
+function walked(found: readonly Dirent[]): readonly Dirent[] {
+  return found
+    .filter((entry) => entry.isFile() || entry.isDirectory())
+    .toSorted((a, b) => compare(sortName(a), sortName(b)));
+}
+
+/** An unreadable directory counts as empty. */
 async function entriesOf(directory: string): Promise<readonly Dirent[]> {
   try {
-    const found = await readdir(directory, { withFileTypes: true });
-    return found
-      .filter((entry) => entry.isFile() || entry.isDirectory())
-      .toSorted((a, b) => compare(sortName(a), sortName(b)));
+    return await readdir(directory, { withFileTypes: true });
   } catch (error) {
     if (errnoOf(error) === null) throw error;
     return [];
