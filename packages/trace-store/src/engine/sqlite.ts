@@ -79,11 +79,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
 
   const prepared = (sql: string): { statement: StatementSync; order: readonly number[] } => {
     const known = statements.get(sql);
-    if (known !== undefined) {
-      statements.delete(sql);
-      statements.set(sql, known);
-      return known;
-    }
+    if (known !== undefined) return known;
     const { text, order } = toSqlite(sql);
     const made = { statement: connection.prepare(text), order };
     statements.set(sql, made);

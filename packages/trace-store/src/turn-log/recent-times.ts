@@ -31,9 +31,10 @@ export class RecentTimes {
   /** In milliseconds; 0 if there was nothing. `share` is between 0 and 1. */
   percentile(share: number): number {
     const now = this.#clock.monotonic();
-    const recent = this.#ended.slice(-MOST).filter(({ at }) => now - at < RECENT_MS);
-    const ended = recent.map(({ ms }) => ms);
-    const times = Float64Array.of(...ended, ...[...this.#begun].map(({ at }) => now - at)).sort();
-    return times[Math.ceil(share * times.length) - 1] ?? 0;
+    const times: number[] = [];
+    for (const { at, ms } of this.#ended.slice(-MOST)) if (now - at < RECENT_MS) times.push(ms);
+    for (const { at } of this.#begun) times.push(now - at);
+    const sorted = Float64Array.from(times).sort();
+    return sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
   }
 }
