@@ -4,11 +4,13 @@ import type {
   Mode,
   PendingCalls,
   ProtocolContext,
+  ProtocolEvent,
   ProtocolOutcome,
   RefusedFile,
   RunEventBody,
   SessionHandle,
   ToolCall,
+  ToolResult,
   TurnRecord,
 } from '@orion/contracts';
 import { defined, OrionError, toErrorInfo } from '@orion/contracts';
@@ -125,11 +127,26 @@ class ProtocolRun {
     try {
       if ((left?.checkpoint ?? null) === null) yield* this.#checkpoint([], null);
       for (;;) {
-        const outcome = yield* this.#runOnce({
+        const context: ProtocolContext = {
           ...this.#context,
           messages: this.#scope.messages,
           ...defined({ pending: pending ?? undefined }),
-        });
+        };
+        let outcome: ProtocolOutcome | null = null;
+        for await (const event of protocol.executeStreaming(context)) {
+          if (event.type === 'outcome') {
+            ({ outcome } = event);
+            break;
+          }
+          if (event.type === 'checkpoint') {
+            yield* this.#checkpoint(event.appended, event.pending);
+            continue;
+          }
+          if (event.type === 'tool_result') await this.#discardKept(event.result);
+          const step = this.#stepOf(event);
+          if (step !== null) yield step;
+        }
+        if (outcome === null) throw new Error('the protocol ended without an outcome');
         pending = null;
         this.#scope.messages = [...this.#scope.messages, ...outcome.appended];
         if (outcome.kind !== 'handover') return yield* endOf(outcome);
@@ -158,47 +175,40 @@ class ProtocolRun {
     return this.#scope.owned?.left?.checkpoint?.calls?.sessions ?? {};
   }
 
-  async *#runOnce(context: ProtocolContext): AsyncGenerator<TurnStep, ProtocolOutcome> {
-    for await (const event of this.#scope.dependencies.protocol.executeStreaming(context)) {
-      switch (event.type) {
-        case 'outcome':
-          return event.outcome;
-        case 'tool_calls':
-          this.#calls = new Map(event.calls.map((call) => [call.id, call]));
-          yield { type: 'tool_calls', calls: event.calls.map(publicCall) };
-          break;
-        case 'tool_progress': {
-          const { call, progress } = event;
-          yield { type: 'tool_progress', callId: call.id, toolName: call.name, ...progress };
-          break;
-        }
-        case 'tool_result': {
-          const { result, summary } = event;
-          const { toolCallId: callId, toolName, success: ok, details } = result;
-          if (ok) await this.#capture.discard(this.#calls.get(callId)?.kept ?? []);
-          const error = result.success ? {} : { error: result.error };
-          const { output_id: outputId } = details;
-          const stored = typeof outputId === 'string' ? { outputRef: outputId } : {};
-          yield { type: 'tool_result', callId, toolName, ok, summary, ...error, ...stored };
-          break;
-        }
-        case 'usage':
-          yield { type: 'usage', ...event.usage };
-          break;
-        case 'phase':
-        case 'chunk':
-          yield event;
-          break;
-        case 'checkpoint':
-          yield* this.#checkpoint(event.appended, event.pending);
-          break;
-        case 'reasoning':
-          break;
-        default:
-          event satisfies never;
+  /** What a turn shows of an event of its protocol. */
+  #stepOf(
+    event: Exclude<ProtocolEvent, { readonly type: 'outcome' | 'checkpoint' }>,
+  ): TurnStep | null {
+    switch (event.type) {
+      case 'tool_calls':
+        this.#calls = new Map(event.calls.map((call) => [call.id, call]));
+        return { type: 'tool_calls', calls: event.calls.map(publicCall) };
+      case 'tool_progress': {
+        const { call, progress } = event;
+        return { type: 'tool_progress', callId: call.id, toolName: call.name, ...progress };
       }
+      case 'tool_result': {
+        const { result, summary } = event;
+        const { toolCallId: callId, toolName, success: ok, details } = result;
+        const error = result.success ? {} : { error: result.error };
+        const { output_id: outputId } = details;
+        const stored = typeof outputId === 'string' ? { outputRef: outputId } : {};
+        return { type: 'tool_result', callId, toolName, ok, summary, ...error, ...stored };
+      }
+      case 'usage':
+        return { type: 'usage', ...event.usage };
+      case 'phase':
+      case 'chunk':
+        return event;
+      case 'reasoning':
+        return null;
+      default:
+        return event satisfies never;
     }
-    throw new Error('the protocol ended without an outcome');
+  }
+
+  async #discardKept({ success, toolCallId }: ToolResult): Promise<void> {
+    if (success) await this.#capture.discard(this.#calls.get(toolCallId)?.kept ?? []);
   }
 
   /** The content stage: from begin's tool message to the receipt in its place. Null: the turn continues. */
