@@ -37,6 +37,8 @@ const TOUCH_MS = 3_000;
 const COUNT_MS = 1_000;
 /** How often turns without a job are looked for, and how long nothing was stored of them. */
 const ADOPT_MS = 60_000;
+/** Given so that none is made, which takes as long as a statement. */
+const WOKEN = 'woken';
 /** The pause after a failure of the store. */
 const AGAIN_MS = 500;
 /** And before a turn is tried again that was neither completed nor given back. */
@@ -113,14 +115,14 @@ export class PgBossQueue implements TurnQueue {
     transaction.onEnd((outcome) => {
       if (outcome === 'undone') return;
       this.#waiting = { ...this.#waiting, turns: this.#waiting.turns + 1 };
-      this.#wake.abort();
+      this.#wake.abort(WOKEN);
     });
   }
 
   work(handler: TurnHandler, limits: QueueLimits): void {
     this.#handler = handler;
     this.#limits = limits;
-    const stopListening = this.#options.database.listen(CHANNEL, () => this.#wake.abort());
+    const stopListening = this.#options.database.listen(CHANNEL, () => this.#wake.abort(WOKEN));
     this.#stop.signal.addEventListener('abort', stopListening, { once: true });
     const forever = this.#stop.signal;
     let isFirst = true;
@@ -272,7 +274,7 @@ export class PgBossQueue implements TurnQueue {
     this.#running -= 1;
     if (this.#alone === held) this.#alone = null;
     held.ended.resolve();
-    this.#wake.abort();
+    this.#wake.abort(WOKEN);
     if (held.end === null)
       await sleep(this.#options.clock, RETRY_MS, this.#stop.signal, held.lost.signal);
     await this.#orReport(() => this.#release(held));
@@ -303,7 +305,7 @@ export class PgBossQueue implements TurnQueue {
 
   async #tell(): Promise<void> {
     await this.#options.database.executeSql(NOTIFY);
-    this.#wake.abort();
+    this.#wake.abort(WOKEN);
   }
 
   async #confirm(): Promise<void> {
@@ -325,7 +327,7 @@ export class PgBossQueue implements TurnQueue {
     const turns = await this.#options.turns.unfinished({ idleMs });
     if (turns.length === 0) return;
     await this.#jobs.addMissing(turns);
-    this.#wake.abort();
+    this.#wake.abort(WOKEN);
   }
 
   #endIfIdle(): void {

@@ -151,11 +151,14 @@ export class EventStreams {
   }
 }
 
+/** One for all: the stack of its own that each would have takes longer than most else of a stream. */
+const GONE = new DOMException('The client has gone', 'AbortError');
+
 /** Aborted when the client has gone, also if that was before. */
 export function closedSignal(response: ServerResponse): AbortSignal {
   const closed = new AbortController();
-  if (response.destroyed) closed.abort();
-  else response.once('close', () => closed.abort());
+  if (response.destroyed) closed.abort(GONE);
+  else response.once('close', () => closed.abort(GONE));
   return closed.signal;
 }
 

@@ -8,7 +8,7 @@ export async function settlesWithin(
   work: Promise<unknown>,
 ): Promise<boolean> {
   const settled = new AbortController();
-  const end = (): void => settled.abort();
+  const end = (): void => settled.abort('settled');
   work.then(end, end);
   await sleep(clock, milliseconds, settled.signal);
   return settled.signal.aborted;

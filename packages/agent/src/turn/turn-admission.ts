@@ -55,6 +55,8 @@ export type TurnAdmissionOptions = {
   readonly stopSignal: AbortSignal;
 };
 
+/** One for all: the stack of its own that each would have takes as long as a statement. */
+const TURN_ENDED = new DOMException('The turn is over', 'AbortError');
 const NO_TOOLS: OfferedTools = { tools: [], leftOut: [] };
 /** What turns that were handed off still write gets so long to end, in milliseconds, before their sessions are let go. */
 const LINGER_MS = 5_000;
@@ -84,7 +86,7 @@ export class TurnAdmission {
     let journal: TurnJournal | null = null;
     const ended = this.#begin();
     const finish = async (): Promise<void> => {
-      turnEnd.abort();
+      turnEnd.abort(TURN_ENDED);
       if (entered !== null) this.#busy.delete(entered);
       entered = null;
       if (journal !== null) await journals.end(journal);
@@ -109,7 +111,7 @@ export class TurnAdmission {
         ownership: writer,
       };
       const scope = new TurnScope(dependencies, ids, signal, begun);
-      for await (const event of runTurn(scope, task, writer, () => turnEnd.abort())) {
+      for await (const event of runTurn(scope, task, writer, () => turnEnd.abort(TURN_ENDED))) {
         // A reader need not ask for what follows it: there is nothing.
         if (event.type === 'done') await finish();
         yield event;
@@ -170,10 +172,10 @@ export class TurnAdmission {
         giveBack: (reason) => notNow.abort(reason),
         linger: (work) => this.#linger(work),
       });
-      yield* runTurn(scope, task, turn, () => turnEnd.abort());
+      yield* runTurn(scope, task, turn, () => turnEnd.abort(TURN_ENDED));
       if (notNow.signal.aborted) throw notNow.signal.reason;
     } finally {
-      turnEnd.abort();
+      turnEnd.abort(TURN_ENDED);
       await turn.leave();
       ended();
     }
