@@ -197,7 +197,7 @@ test.concurrent.for(['SIGTERM', 'SIGKILL'] as const)(
   },
 );
 
-test.concurrent('a turn that waits is cancelled within a second, and its question closed', async ({
+test.concurrent('a turn that waits can be cancelled, and its question is closed', async ({
   machine,
 }) => {
   const { server } = await asking(machine, writing());

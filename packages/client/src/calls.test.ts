@@ -154,6 +154,12 @@ describe('an upload', () => {
       status: 507,
     });
     expect(full.asked).toHaveLength(2);
+    const other = await clientOf([open(11)]);
+    await expect(other.client.writeSessions.upload('s', text)).rejects.toMatchObject({
+      code: 'OFFSET_MISMATCH',
+      details: { offset: 11 },
+    });
+    expect(other.asked).toHaveLength(1);
     const written = await clientOf([json(200, { status: 'done' })]);
     await expect(written.client.writeSessions.upload('s', text)).rejects.toMatchObject({
       code: 'SESSION_WRITTEN',
@@ -173,6 +179,13 @@ it.each([
   const bytes = await client.writeSessions.content('a/b', range);
   expect([...bytes]).toEqual([0, 255]);
   expect([asked[0]?.url, asked[0]?.headers.range]).toEqual([`${S}/content`, header]);
+});
+
+it('content of no bytes is asked of nobody', async () => {
+  const { client, asked } = await clientOf([]);
+  expect(await client.writeSessions.content('s', { to: 0 })).toEqual(new Uint8Array());
+  expect(await client.writeSessions.content('s', { from: 5, to: 5 })).toEqual(new Uint8Array());
+  expect(asked).toEqual([]);
 });
 
 it.each([408, 429, 502, 503, 504])('what is answered with %i is asked again', async (status) => {

@@ -133,8 +133,10 @@ export function describeApprovalsContract(
 
     test('what would happen instead replaces the question, and the first may come back', () =>
       withTurn(async ({ approvals }, { turnId }, ask) => {
+        const beside = await ask({ callId: 'beside' });
         const first = await ask();
         const second = await ask({ hash: 'other' });
+        expect(await approvals.find(beside.approvalId)).toEqual(beside);
         expect(await approvals.find(first.approvalId)).toMatchObject({
           state: 'withdrawn',
           reason: expect.any(String),
@@ -145,9 +147,9 @@ export function describeApprovalsContract(
         });
         await approvals.decide(second.approvalId, 'other', { outcome: 'withdrawn', reason: 'r' });
         const third = await ask();
-        expect(third).toMatchObject({ approvalId: `${turnId}-3`, state: 'pending', hash: 'h' });
+        expect(third).toMatchObject({ approvalId: `${turnId}-4`, state: 'pending', hash: 'h' });
         const all = await approvals.list({ turnId, limit: 9 });
-        expect(states(all)).toEqual(['pending', 'withdrawn', 'withdrawn']);
+        expect(states(all)).toEqual(['pending', 'withdrawn', 'withdrawn', 'pending']);
       }));
 
     test('what is shown of a write is kept while the question waits, as it was last asked', () =>

@@ -42,6 +42,7 @@ test('all turns that are old are folded beside the next one, however many they a
     expect(await rows('select count(folded_at) as n from turn')).toBe(TURNS);
   });
   expect(await rows('select count(*) as n from turn_event')).toBe(TURNS);
+  expect(await rows('select count(request) as n from turn')).toBe(0);
   await later.close();
   await database.close();
 });

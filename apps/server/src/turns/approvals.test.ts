@@ -121,10 +121,12 @@ it('saves the text of a write that is refused, and the model reads why', async (
   const test = await asking({ replies: [...writing().slice(0, 2), textReply('I see')] });
   const turnId = await test.submit();
   const { approvalId, hash } = await pending(test);
+  // Somebody else's file is a reason for a no, and none against it.
+  await writeFile(join(test.root, 'a.txt'), 'of somebody else\n');
   const reason = 'Keep the old heading.';
   await test.orion.approvals.decide(approvalId, { decision: 'no', hash, reason });
   expect(doneOf(await test.ended(turnId))).toMatchObject({ status: 'paused' });
-  expect(await isThere(test.root, 'a.txt')).toBe(false);
+  expect(await there(test.root, 'a.txt')).toBe('of somebody else\n');
   expect(await test.orion.listSessions()).toMatchObject([{ bytes: 9 }]);
   await test.ended(await test.submit());
   const answers = test.adapter.requests.at(-1)?.messages.map(({ content }) => content);
@@ -165,14 +167,25 @@ it('asks anew when the file was changed after it was shown', async () => {
   });
   const [shown] = await orion.store.approvals.findDiffs(second.approvalId);
   expect(shown?.diff).toContain('-of somebody else');
-  await orion.approvals.decide(second.approvalId, { decision: 'yes', hash: second.hash });
+  await writeFile(join(root, 'a.txt'), 'and of another one\n');
+  const again = orion.approvals.decide(second.approvalId, { decision: 'yes', hash: second.hash });
+  await expect(again).rejects.toMatchObject({ code: 'APPROVAL_STALE' });
+  const third = await pending(test);
+  await orion.approvals.decide(third.approvalId, { decision: 'yes', hash: third.hash });
   expect(doneOf(await test.ended(turnId))).toMatchObject({ status: 'complete' });
   expect(await there(root, 'a.txt')).toBe('new\ntext\n');
   expect(
     eventsOf(seen, 'approval_requested', 'approval_decided').map((event) =>
       event.type === 'approval_decided' ? event.decision : event.type,
     ),
-  ).toEqual(['approval_requested', 'withdrawn', 'approval_requested', 'yes']);
+  ).toEqual([
+    'approval_requested',
+    'withdrawn',
+    'approval_requested',
+    'withdrawn',
+    'approval_requested',
+    'yes',
+  ]);
 });
 
 it('covers what else the turn writes with "turn", but no protected path', async () => {
@@ -236,6 +249,14 @@ it('asks about a command, each time, and tells the model of a no', async () => {
   expect(await isThere(root, 'f')).toBe(true);
   const answer = test.adapter.requests.at(-1)?.messages.at(-1)?.content;
   expect(answer).toContain('run_command was not approved: never');
+});
+
+it('asks nobody about a line that nobody would read to its end', async () => {
+  const line = `echo ${'x'.repeat(64 * 1024)}`;
+  const test = await asking({ replies: [running(line), textReply('ok')], ...COMMANDS });
+  expect(kindsOf(await test.ended(await test.submit()))).not.toContain('approval_requested');
+  const answer = test.adapter.requests.at(-1)?.messages.at(-1)?.content;
+  expect(answer).toContain('it is too long to be judged');
 });
 
 it('ends at once when it is cancelled while it waits, and nothing is asked any more', async () => {

@@ -46,6 +46,7 @@ export class ApprovalDesk implements ApprovalCalls {
     } finally {
       signal.removeEventListener('abort', stop);
       this.#waiting.delete(approvalId);
+      if (this.#waiting.size === 0) this.#stopLooking();
     }
   }
 
@@ -94,8 +95,7 @@ export class ApprovalDesk implements ApprovalCalls {
 
   /** Never rejects. */
   async #look(): Promise<void> {
-    this.#cancelLook?.();
-    this.#cancelLook = null;
+    this.#stopLooking();
     try {
       for (const approval of await this.#approvals.closed([...this.#waiting.keys()])) {
         this.#waiting.get(approval.approvalId)?.(approval);
@@ -105,6 +105,11 @@ export class ApprovalDesk implements ApprovalCalls {
       // The store is away: the next look finds it.
     }
     this.#lookLater();
+  }
+
+  #stopLooking(): void {
+    this.#cancelLook?.();
+    this.#cancelLook = null;
   }
 
   #lookLater(): void {

@@ -116,6 +116,16 @@ it('does not ask again in the same turn about what was refused', async () => {
   expect(shown).toHaveLength(3);
 });
 
+it('does not remember every refusal of a long life', async () => {
+  const { review, shown } = person(false);
+  const approve = approver(review);
+  for (let turn = 0; turn <= 100; turn += 1) await approve(line('npm ci'), `turn ${turn}`);
+  await approve(line('npm ci'), 'turn 1');
+  expect(shown).toHaveLength(101);
+  await approve(line('npm ci'), 'turn 0');
+  expect(shown).toHaveLength(102);
+});
+
 it('lets a name in the settings allow a tool, until what its server says of it has changed', async () => {
   const { review, shown } = person(true);
   const approve = approver(review, { allowMcpTools: ['mcp__s__act'] });

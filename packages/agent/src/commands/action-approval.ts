@@ -6,6 +6,9 @@ import { changesOfTool, rememberTool } from '../config/known-tools.ts';
 import type { Settings } from '../config/settings.ts';
 import type { OrionOptions } from '../orion.ts';
 
+/** How many refusals are remembered, the latest: a server runs many turns. */
+const MOST_REFUSALS = 100;
+
 const YES: Approval = { approved: true };
 
 type Request = Pick<ApprovalRequest, 'action' | 'context'>;
@@ -61,8 +64,14 @@ export function actionApproval(
     const earlier = refusals.get(asked);
     if (earlier !== undefined) return earlier;
     const answer = await review(action, signal);
-    if (!answer.approved) refusals.set(asked, answer);
+    if (!answer.approved) remember(asked, answer);
     return answer;
+  }
+
+  function remember(asked: string, answer: Approval): void {
+    refusals.set(asked, answer);
+    const [oldest] = refusals.keys();
+    if (refusals.size > MOST_REFUSALS && oldest !== undefined) refusals.delete(oldest);
   }
 
   async function approveCommand(action: CommandAction, asking: Asking): Promise<Approval> {

@@ -121,7 +121,7 @@ class Uploads implements WriteSessions {
     sessionId: string,
     projectId: string | undefined,
   ): Promise<UploadAnswer> {
-    const { writePlanTool, record } = this.#options;
+    const { writePlanTool, record: trace } = this.#options;
     if (Buffer.byteLength(JSON.stringify(request)) > MAX_BEGIN_ARGUMENT_BYTES)
       throw tooLongToBegin(MAX_BEGIN_ARGUMENT_BYTES);
     const { intent, target_file, operation, location = null } = request;
@@ -131,17 +131,17 @@ class Uploads implements WriteSessions {
     return this.#sessions.exclusively(sessionId, async () => {
       const { handle } = await writePlanTool.begin({ ...begin, upload: { sessionId } });
       writePlanTool.forget(sessionId);
-      const session = this.#sessionOf(handle, null, await readUploaded(handle));
+      const record = recordOf(this.#sessionOf(handle, null, NO_TEXT));
       try {
         // Unlike a model, its client can wait for a disk that takes the text.
-        await handle.save(recordOf(session));
+        await handle.save(record);
       } catch (error) {
         await handle.remove();
         throw error;
       }
-      this.#sessions.keep(handle, recordOf(session));
+      this.#sessions.keep(handle, record);
       const details = { target: handle.metadata.target_file, operation };
-      record('write_session_begun', { ...details, ...defined({ label: projectId }) }, sessionId);
+      trace('write_session_begun', { ...details, ...defined({ label: projectId }) }, sessionId);
       return this.#view(sessionId);
     });
   }

@@ -105,15 +105,12 @@ export class KeptSessions {
     if (kept !== undefined) await leave(kept.handle);
   }
 
-  /** Waits for the calls that are running, and releases everything. */
+  /** Waits for the calls that are running, and releases everything. Never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
-    const uses = Array.from(this.#used.values(), ({ over }) => over);
-    await Promise.all([...uses, ...this.#leaving.values()]);
-    for (const sessionId of this.#kept.keys()) {
-      this.#cancelTimer(sessionId);
-      await this.giveBack(sessionId);
-    }
+    await Promise.all(Array.from(this.#used.values(), ({ over }) => over));
+    for (const sessionId of this.#kept.keys()) this.#leave(sessionId);
+    await Promise.all(this.#leaving.values());
   }
 
   #keepOn(sessionId: string): void {

@@ -9,6 +9,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { temporaryDirectory } from '../testing/set-up.ts';
 import { begin, bytes, openUploads } from '../testing/uploads.ts';
+import { receiveBytes } from './receive-bytes.ts';
+import type { ReceiveOptions } from './receive-bytes.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -157,5 +159,30 @@ describe('a source that is slow', () => {
     more.resolve();
     expect(await uploaded).toMatchObject({ bytes: 4 });
     expect(await saved()).toBe(4);
+  });
+
+  it('saves nothing more once the upload has failed', async () => {
+    const clock = createFakeClock();
+    const failing = Promise.withResolvers<never>();
+    const handle: ReceiveOptions['handle'] = {
+      appendBytes: (piece) => void (arrived += piece.length),
+      bytes: () => arrived,
+      save: () => failing.promise,
+      lost: new AbortController().signal,
+    };
+    let arrived = 0;
+    async function* source(): AsyncGenerator<Uint8Array, void> {
+      yield Buffer.from('a');
+      await clock.advance(3000);
+      yield Buffer.from('b');
+      failing.reject(new Error('the disk is full'));
+      await failing.promise.catch(() => undefined);
+      yield Buffer.from('c');
+    }
+    const { signal } = new AbortController();
+    const record = {} as ReceiveOptions['record'];
+    const upload = { handle, record, source: source(), maxBytes: 9, saveMs: 3000, clock, signal };
+    await expect(receiveBytes(upload)).rejects.toThrow('the disk is full');
+    expect(clock.pending()).toBe(0);
   });
 });

@@ -35,9 +35,12 @@ export async function receiveBytes(options: ReceiveOptions): Promise<void> {
   let failure: { readonly error: unknown } | null = null;
   let saving: Promise<void> | null = null;
   let cancelTimer: (() => void) | null = null;
-  const save = (): Promise<void> => {
+  const stopTimer = (): void => {
     cancelTimer?.();
     cancelTimer = null;
+  };
+  const save = (): Promise<void> => {
+    stopTimer();
     saving ??= handle
       .save(record)
       .then(
@@ -66,6 +69,8 @@ export async function receiveBytes(options: ReceiveOptions): Promise<void> {
     // A save that is under way may not cover the last bytes.
     if (saving !== null) await save();
     if (unsaved() > 0 && failure === null) await save();
+    // From here on the session is somebody else's to save.
+    stopTimer();
   }
   requireUsable();
 }

@@ -137,6 +137,8 @@ export function writeSessionCalls(connection: Connection): WriteSessionCalls {
     discard: (sessionId, call = {}) =>
       connection.json({ ...call, method: 'DELETE', path: of(sessionId) }),
     async content(sessionId, { from, to } = {}, call = {}) {
+      // Which no range can say.
+      if (to !== undefined && to <= (from ?? 0)) return new Uint8Array();
       const range = from === undefined && to === undefined ? null : rangeOf(from ?? 0, to);
       return connection.bytes({
         ...call,
@@ -166,6 +168,7 @@ async function uploadAll(
   for (let failures = 0; ;) {
     const found = await calls.get(sessionId, call);
     if (found.status === 'done') throw written(sessionId);
+    if (found.bytes > text.length) throw longer(found, text);
     if (found.bytes > stored) failures = 0;
     stored = found.bytes;
     try {
@@ -183,6 +186,15 @@ async function uploadAll(
       signal?.throwIfAborted();
     }
   }
+}
+
+function longer({ session_id: id, bytes }: OpenUpload, text: Uint8Array): OrionClientError {
+  return new OrionClientError({
+    code: 'OFFSET_MISMATCH',
+    message: `The session ${id} has ${bytes} bytes, and the text only ${text.length}: it has another one.`,
+    status: 409,
+    details: { offset: bytes },
+  });
 }
 
 function written(sessionId: string): OrionClientError {

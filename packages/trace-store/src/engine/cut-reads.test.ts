@@ -73,9 +73,7 @@ test('what may have changed something is not, in whatever form, nor is a part of
 test('a read is not asked for ever, nor again where the server is only silent', async () => {
   const { proxy, database } = await openCut({ statementMs: 100 });
   proxy.arm('hang', 'as marked');
-  const began = performance.now();
   await expect(database.all('select 7 as marked')).rejects.toMatchObject({ retryable: true });
-  expect(performance.now() - began).toBeLessThan(2_000);
   expect(proxy.faults).toBe(1);
   const slow = database.all('select pg_sleep(0.05)');
   proxy.setOpen(false);

@@ -27,7 +27,8 @@ export async function claimKey(
     [projectId, key],
   );
   // Nobody but the pruning removes a row, and not one that was just found.
-  if (row === undefined) return claimKey(runner, projectId, { key, route, bodySha256 }, made);
+  if (row === undefined)
+    return claimKey(runner, projectId, { key, route, bodySha256 }, made, unmade);
   const first = String(row['made']);
   if (row['route'] !== route || row['body_sha256'] !== bodySha256)
     return { kind: 'mismatch', route: String(row['route']), made: first };

@@ -354,6 +354,30 @@ it('leaves the session of a written file to the owner that has taken the turn me
   expect(receipts).toHaveLength(1);
 });
 
+it('does nothing after a yes to a turn that somebody else has taken meanwhile', async () => {
+  const turn = await openTurn();
+  const first = await turn.owner(FILE, { approve: 'ask' });
+  const running = turn.run(first);
+  const { approvals } = turn.store;
+  const waiting = () => approvals.list({ turnId: 't', state: 'pending', limit: 1 });
+  await expect.poll(waiting).toHaveLength(1);
+  await turn.store.turnLog.acquire('t', null);
+  const [asked] = await waiting();
+  const { approvalId, hash } = asked ?? { approvalId: '', hash: '' };
+  await first.orion.approvals.decide(approvalId, { decision: 'yes', hash });
+  await expect(running).rejects.toMatchObject({ code: 'FENCED' });
+  await first.orion.close();
+  await expect(readFile(join(turn.root, 'a.txt'))).rejects.toMatchObject({ code: 'ENOENT' });
+  const second = await turn.owner([textReply('written')], { approve: 'ask' });
+  await turn.run(second);
+  const log = await expectWhole(turn);
+  expect(types(log).filter((type) => type.startsWith('approval'))).toEqual([
+    'approval_requested',
+    'approval_decided',
+  ]);
+  expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+});
+
 it('leaves no session behind of a begin that nobody was told of', async () => {
   const turn = await openTurn();
   await turn.run(await turn.owner(FILE, { death: { at: onDisk('begin'), after: true } }));

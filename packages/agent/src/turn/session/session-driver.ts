@@ -215,8 +215,7 @@ export class SessionDriver {
   }
 
   #noticeCancel(): void {
-    if (!this.#isOpen() || this.#committing) return;
-    if (this.#session.control.kind === 'finalizing') return;
+    if (!this.#isOpen() || this.#session.control.kind === 'finalizing') return;
     if (this.#options.signal.aborted) this.#dispatch({ type: 'cancelled' });
   }
 
