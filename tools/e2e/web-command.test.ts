@@ -1,4 +1,6 @@
 // `orion web`: links for the page of the server that runs, and the end of its log-ins.
+import { createServer } from 'node:net';
+
 import { expect } from 'vitest';
 
 import { serve, SERVER_TOKEN } from './support/serve.ts';
@@ -40,6 +42,17 @@ test.concurrent('finds the token that the server keeps, and says when no server 
   );
   server.running.kill('SIGKILL');
   await server.running.finished;
+  // Somebody else has its port now, who must not learn its token.
+  let connections = 0;
+  const other = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => {
+    other.listen(server.port, '127.0.0.1', resolve);
+  });
   const gone = await machine.run(['web'], { env });
-  expect([gone.exitCode, gone.stderr]).toEqual([1, expect.stringContaining('does not answer')]);
+  other.close();
+  expect([gone.exitCode, gone.stderr]).toEqual([1, expect.stringContaining('No server runs')]);
+  expect(connections).toBe(0);
 });

@@ -56,6 +56,7 @@ export function connectRoutes(parts: RouteParts): ConnectedRoutes {
       page: {
         has: (path) => page.files.has(path),
         accepts: (bearer) => page.sessions.accepts(bearer),
+        refresh: () => page.sessions.refresh(),
       },
       routeProblem: (method, target) => routeProblem(app, method, target),
     },

@@ -16,7 +16,7 @@ export async function webCommand(context: CommandContext, options: WebOptions): 
   const { environment, screen, stdout } = context;
   await withOrion(context, options, { createStore: false }, async ({ orion }) => {
     const server = await orion.serverFiles.findServer();
-    if (server === null) throw notRunning('No server runs for this folder.');
+    if (server === null || !isRunning(server)) throw notRunning('No server runs for this folder.');
     const { ORION_SERVER_TOKEN: given = '' } = environment;
     const token = given === '' ? (await orion.serverFiles.keepServerToken()).token : given;
     if (options.signOutAll === true) {
@@ -33,6 +33,15 @@ export async function webCommand(context: CommandContext, options: WebOptions): 
       screen.line('Open it within five minutes; it works once.', 'faint');
     }
   });
+}
+
+/** Whatever listens where a server has died must not be sent its token. */
+function isRunning({ pid }: ServerAddress): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 async function ask(
@@ -53,7 +62,9 @@ async function ask(
   } catch (error) {
     throw notRunning(`The server at ${url} does not answer.`, error);
   }
-  const body: unknown = await answer.json();
+  const body: unknown = await answer.json().catch((error: unknown) => {
+    throw notRunning(`What answers at ${url} is not a server of ours.`, error);
+  });
   if (answer.ok) return body;
   const { code, message } = (body as HttpErrorBody).error;
   throw new OrionError({ code, message });

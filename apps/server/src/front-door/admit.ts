@@ -39,6 +39,8 @@ export type FrontDoor = AllowedNames & {
     readonly has: (path: string) => boolean;
     /** Whether this takes the place of the token: a session of the page that is not over. */
     readonly accepts: (bearer: string) => boolean;
+    /** To be awaited before a request with such a bearer is admitted. Never rejects. */
+    readonly refresh: () => Promise<void>;
   };
   /** Why no route takes a request; null if one does. `target` is as in the request line. */
   readonly routeProblem: (method: string, target: string) => HttpError | null;

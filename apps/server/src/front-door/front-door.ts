@@ -117,6 +117,8 @@ export class RequestListener {
     };
     const { rawHeaders, httpVersion: version } = request;
     const head = { method: request.method ?? '', target: request.url, version };
+    // A session of the page has a dot, and a token that the server has made none.
+    if (request.headers.authorization?.includes('.') === true) await door.page.refresh();
     const admission = admit({ ...head, rawHeaders, forwardedHost: host }, door);
     const limited = this.#limits[admission.access].take();
     if (limited !== null) return refuse(tooMany(limited));

@@ -13,11 +13,13 @@ const HOUR = 3_600_000;
 function setUp({ token = 'a token of the server' } = {}) {
   const clock = createFakeClock();
   const stored: PageAccess[] = [];
+  const latest = (): PageAccess => stored.at(-1) ?? { generation: 0, ended: {} };
   const open = (with_: { token?: string } = {}): PageSessions =>
     new PageSessions({
       token: with_.token ?? token,
       clock,
-      access: stored.at(-1) ?? { generation: 0, ended: {} },
+      access: latest(),
+      read: () => Promise.resolve(latest()),
       keep: (access) => {
         stored.push(access);
         return Promise.resolve();
@@ -181,9 +183,72 @@ it('keeps a link used where the disk refuses to remember it', async () => {
     token: 't',
     clock,
     access: { generation: 0, ended: {} },
+    read: () => Promise.resolve({ generation: 0, ended: {} }),
     keep: () => Promise.reject(Object.assign(new Error('full'), { code: 'DISK_FULL' })),
   });
   const code = sessions.makeCode();
   expect(await sessions.redeem(code).catch(codeOf)).toBe('DISK_FULL');
   expect(await sessions.redeem(code).catch(codeOf)).toBe('PAGE_LINK_USED');
+});
+
+describe('servers that share what is stored', () => {
+  it('count a link once together', async () => {
+    const { sessions, open } = setUp();
+    const other = open();
+    const code = sessions.makeCode();
+    await sessions.redeem(code);
+    expect(await other.redeem(code).catch(codeOf)).toBe('PAGE_LINK_USED');
+  });
+
+  it('learn within a second of what another one has ended', async () => {
+    const { sessions, open, clock } = setUp();
+    const other = open();
+    const [first, second] = [sessions.create(), sessions.create()];
+    const alive = async (): Promise<readonly boolean[]> => {
+      await other.refresh();
+      return [first, second].map((each) => other.accepts(bearerOf(each)));
+    };
+    expect(await alive()).toEqual([true, true]);
+    await sessions.end(first.id);
+    await clock.advance(999);
+    expect(await alive()).toEqual([true, true]);
+    await clock.advance(1);
+    expect(await alive()).toEqual([false, true]);
+  });
+
+  it('forget nothing of what another one has ended meanwhile', async () => {
+    const { sessions, open } = setUp();
+    const other = open();
+    const both = [sessions.create(), sessions.create()];
+    await sessions.end(both[0]?.id ?? '');
+    await other.end(both[1]?.id ?? '');
+    expect(both.map((each) => open().accepts(bearerOf(each)))).toEqual([false, false]);
+  });
+
+  it('end everything, also what others have begun since they ended everything', async () => {
+    const { sessions, open, clock } = setUp();
+    const other = open();
+    await other.endAll();
+    await other.endAll();
+    const session = other.create();
+    await sessions.endAll();
+    await clock.advance(1_000);
+    await other.refresh();
+    expect(other.accepts(bearerOf(session))).toBe(false);
+  });
+
+  it('trust what they know while nothing can be read', async () => {
+    const clock = createFakeClock();
+    const sessions = new PageSessions({
+      token: 't',
+      clock,
+      access: { generation: 0, ended: {} },
+      read: () => Promise.reject(new Error('away')),
+      keep: () => Promise.resolve(),
+    });
+    const session = sessions.create();
+    await sessions.refresh();
+    expect(sessions.accepts(bearerOf(session))).toBe(true);
+    await expect(sessions.redeem(sessions.makeCode())).rejects.toThrow('away');
+  });
 });

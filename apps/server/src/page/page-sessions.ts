@@ -5,6 +5,8 @@
  *     process with the same token, and a new token or a new generation ends all of them.
  * G2. A code counts once and for CODE_MS. What has ended early, a code that was used and a session that was signed out,
  *     is stored before the answer.
+ *     Servers that share what is stored learn of it: before a link counts or something ends, and within a second before a
+ *     session does.
  * G3. The server proves that it knows a key without sending it, so that a tab can find out who listens on its port
  *     before it sends the key.
  */
@@ -17,6 +19,8 @@ export type PageSessionsOptions = {
   readonly token: string;
   readonly clock: Clock;
   readonly access: PageAccess;
+  /** Reads what is stored now. */
+  readonly read: () => Promise<PageAccess>;
   readonly keep: (access: PageAccess) => Promise<void>;
 };
 
@@ -26,6 +30,8 @@ const LONGEST_MS = 7 * 24 * 3_600_000;
 /** Wrong codes in a minute, whoever sends them. */
 const MOST_WRONG = 5;
 const MINUTE_MS = 60_000;
+/** How long a session counts without looking what other servers have ended. */
+const FRESH_MS = 1_000;
 const MAC_BYTES = 16;
 const CODE = /^([0-9a-z]{1,9})\.([0-9a-f]{16})\.([0-9a-f]{32})$/u;
 const ID = /^([0-9a-z]{1,9})-[0-9a-f]{24}$/u;
@@ -37,6 +43,7 @@ export class PageSessions {
   /** Sessions that were used at this process, with the time of their last use. */
   readonly #lastUsed = new Map<string, number>();
   #access: PageAccess;
+  #readAt = Number.NEGATIVE_INFINITY;
   #wrong: number[] = [];
   /** Changes of what is stored, one after the other. */
   #saving: Promise<void> = Promise.resolve();
@@ -68,6 +75,7 @@ export class PageSessions {
         message: 'This log-in link is not valid, or older than five minutes.',
       });
     }
+    await this.#read();
     const used = createHash('sha256').update(code).digest('hex');
     if (this.#hasEnded(used)) {
       this.#wrong.push(now);
@@ -78,6 +86,16 @@ export class PageSessions {
     }
     await this.#end(used, expiresAt);
     return this.create();
+  }
+
+  /** Learns what other servers have ended, at most once a second. Never rejects. */
+  async refresh(): Promise<void> {
+    const now = this.#options.clock.monotonic();
+    if (now - this.#readAt < FRESH_MS) return;
+    this.#readAt = now;
+    // What is known here holds on.
+    await this.#read().catch(() => undefined);
+    for (const id of this.#lastUsed.keys()) if (!this.#isAlive(id)) this.#lastUsed.delete(id);
   }
 
   create(): PageSessionAnswer {
@@ -112,6 +130,7 @@ export class PageSessions {
 
   async endAll(): Promise<void> {
     this.#lastUsed.clear();
+    await this.#read();
     await this.#change(({ generation }) => ({ generation: generation + 1, ended: {} }));
   }
 
@@ -129,19 +148,29 @@ export class PageSessions {
   }
 
   #end(name: string, until: number): Promise<void> {
-    const now = this.#now();
-    return this.#change(({ generation, ended }) => {
-      const kept = Object.entries(ended).filter(([, time]) => time > now);
-      return { generation, ended: { ...Object.fromEntries(kept), [name]: until } };
-    });
+    return this.#change(({ generation, ended }) => ({
+      generation,
+      ended: { ...ended, [name]: until },
+    }));
   }
 
   /** It holds from now on, and is stored when this resolves. */
   #change(change: (access: PageAccess) => PageAccess): Promise<void> {
     this.#access = change(this.#access);
-    const saved = this.#saving.then(() => this.#options.keep(this.#access));
+    const saved = this.#saving.then(async () => {
+      await this.#read();
+      await this.#options.keep(this.#access);
+    });
     this.#saving = saved.catch(() => undefined);
     return saved;
+  }
+
+  async #read(): Promise<void> {
+    const stored = await this.#options.read();
+    const { generation, ended } = joined(this.#access, stored);
+    const now = this.#now();
+    const kept = Object.entries(ended).filter(([, until]) => until > now);
+    this.#access = { generation, ended: Object.fromEntries(kept) };
   }
 
   #codeMac(until: string, nonce: string): string {
@@ -162,6 +191,12 @@ export class PageSessions {
   #now(): number {
     return this.#options.clock.now();
   }
+}
+
+/** What ended in either, where neither has ended everything since. */
+function joined(one: PageAccess, other: PageAccess): PageAccess {
+  if (one.generation !== other.generation) return one.generation > other.generation ? one : other;
+  return { generation: one.generation, ended: { ...one.ended, ...other.ended } };
 }
 
 function isEqual(one: string, other: string): boolean {

@@ -30,6 +30,7 @@ export async function openPage({
     token,
     clock,
     access: await serverFiles.readPageAccess(),
+    read: () => serverFiles.readPageAccess(),
     keep: (access) => serverFiles.keepPageAccess(access),
   });
   return {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 import type { PageLinkAnswer, PageSessionAnswer } from '@orion/contracts';
+import { createFakeClock } from '@orion/testkit';
 import { describe, expect, it } from 'vitest';
 
 import { codeOf, startTestServer } from '../testing/test-server.ts';
@@ -31,6 +32,25 @@ describe('the log-in of the page', () => {
     expect((await server.ask(reading, { token: id })).status).toBe(401);
     await server.ask(`/api/page/sessions/${id}`, { token, method: 'DELETE' });
     expect((await server.ask(reading, { token })).status).toBe(401);
+  });
+
+  it('ends where another server with the same files has ended it', async () => {
+    const clock = createFakeClock();
+    const server = await startTestServer({ clock });
+    const [one, two] = [await logIn(server), await logIn(server)];
+    const token = `${one.id}.${one.key}`;
+    const end = async (...ids: readonly string[]): Promise<void> => {
+      const ended = Object.fromEntries(ids.map((id) => [id, clock.now() + 9_999]));
+      await server.orion.serverFiles.keepPageAccess({ generation: 0, ended });
+      await clock.advance(1_000);
+    };
+    expect((await server.ask(reading, { token })).status).toBe(200);
+    await end(one.id);
+    expect((await server.ask(reading, { token })).status).toBe(401);
+    await end(one.id, two.id);
+    const json = { id: two.id, challenge: 'c'.repeat(64) };
+    const refused = await server.ask('/api/page/challenge', { token: null, json });
+    expect(codeOf(refused.json)).toBe('PAGE_SESSION_ENDED');
   });
 
   it('exchanges the token, and no other one', async () => {

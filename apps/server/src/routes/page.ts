@@ -93,7 +93,8 @@ export function pageRoutes(app: ServerApp, { page }: RouteOptions): void {
     return context.json(await page.sessions.redeem(code), 200);
   });
 
-  app.openapi(challenge, (context) => {
+  app.openapi(challenge, async (context) => {
+    await page.sessions.refresh();
     const { id, challenge: given } = context.req.valid('json');
     return context.json({ proof: page.sessions.prove(id, given) }, 200);
   });
