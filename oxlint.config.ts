@@ -202,6 +202,8 @@ const areas: [files: string[], allowed: readonly BanName[]][] = [
   ],
   // The command that starts the server, loaded by nothing else.
   [['apps/cli/src/commands/serve.ts'], [...determinism, 'files', 'server']],
+  // The processes of `orion serve --workers`.
+  [['apps/cli/src/serve/cluster.ts'], [...determinism, 'files', 'processes']],
   // The editor of the person's own choice.
   [
     ['apps/cli/src/chat/external-editor.ts', 'apps/cli/src/serve/open-page.ts'],

@@ -44,6 +44,8 @@ export type ListenOptions = {
    */
   readonly queue?: QueueKind;
   readonly limits?: Partial<ServerLimits>;
+  /** The process that is announced as the server, and is to be stopped; this one when left out. */
+  readonly pid?: number;
   /** What the label `process` of log and metrics says; `orion-<pid>` when left out. */
   readonly processName?: string;
   /** The least that the log has: requests are `info`, and `warn` if the server failed; `info` when left out. */

@@ -55,7 +55,7 @@ const CHECK_MS = 1000;
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const settings = checkOptions(options);
-  const { orion, clock = systemClock } = options;
+  const { orion, clock = systemClock, pid = process.pid } = options;
   const projects = projectsOf(orion, options.projects);
   const { limits, processName } = settings;
   const keptToken = settings.token === null ? await orion.serverFiles.keepServerToken() : null;
@@ -105,7 +105,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   attach(server, listener, log);
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
-  const address = { url: `http://${host}:${port}`, pid: process.pid };
+  const address = { url: `http://${host}:${port}`, pid };
 
   const stop = (drainMs: number): Promise<void> => {
     isStopping = true;

@@ -76,13 +76,15 @@ Ctrl-C and SIGTERM stop it: turns have ORION_DRAIN_SECONDS (30) to end, and the 
 not. A second one ends it at once. docs/guides/server.md has the details.
 
 With DATABASE_URL, several servers of one machine share the turns of the same folders; ORION_QUEUE=in-process keeps
-them for this one. docs/guides/scaling.md has the details.
+them for this one. --workers 4 starts four of them on one port, under one process that replaces what ends and stops all.
+docs/guides/scaling.md has the details.
 
 Exit codes: 0 stopped; 1 failure; 2 usage or configuration; 4 another server has the store; 130 stopped at once
 
 Examples:
   $ orion serve --model gpt-4.1
   $ orion serve --port 0 -C ~/project
+  $ DATABASE_URL=postgres://orion@127.0.0.1/orion orion serve --workers 4
   $ ORION_SERVER_TOKEN=… orion serve --host 0.0.0.0 --allow-host orion.example.com`;
 
 export const WEB = `

@@ -22,6 +22,7 @@ export type ServeFlags = {
   readonly trustProxy?: readonly string[];
   readonly basePath?: string;
   readonly logLevel?: string;
+  readonly workers?: string;
   /** Opens the page. */
   readonly open?: boolean;
 };
@@ -45,6 +46,7 @@ export function addServe(program: Command, runs: Runs): void {
       collect,
     )
     .option('--base-path <path>', 'the path below which a proxy offers the server, such as /orion')
+    .option('--workers <n>', 'serve in so many processes on one port; needs a Postgres')
     .option('--open', 'open the page in a browser, logged in')
     .addOption(
       choice('--log-level <level>', 'the least that the log on stderr has (default: info)', [

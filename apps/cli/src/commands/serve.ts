@@ -18,6 +18,7 @@ import type { ServedWorkspace } from '../serve/open-projects.ts';
 import { Problems } from '../serve/problems.ts';
 import { serveSettings } from '../serve/serve-settings.ts';
 import type { ServeSettings } from '../serve/serve-settings.ts';
+import type { WorkerPlace } from '../serve/serve-workers.ts';
 import { CUT_SHORT, stoppingLine } from '../serve/stopping-lines.ts';
 import { configure } from './configure.ts';
 import { requireProviderAtStart } from './first-start.ts';
@@ -35,7 +36,13 @@ export async function serveCommand(
   given: ServeOptions,
 ): Promise<CommandResult> {
   const { workspaces, settings } = await checkAll(context, given);
-  const { drainMs, listen } = settings;
+  const { drainMs, listen, workers } = settings;
+  const group = workers === null ? null : await import('../serve/cluster.ts');
+  const isWorker = group?.isWorker() ?? false;
+  if (workers !== null && !isWorker) {
+    const { host, port } = checkOptions(listen);
+    return serveInWorkers(context, { count: workers, host, port }, given);
+  }
   const stop = watchStop({ leave });
   // A defect outside of any request leaves the process in an unknown state. What it did is stored, and its next start
   // continues.
@@ -51,12 +58,17 @@ export async function serveCommand(
     let closePage = (): Promise<void> => Promise.resolve();
     try {
       const log = createLogSink(context.stderr);
-      const options = { orion, ...defined({ projects }), ...listen, log };
+      const pid = isWorker ? process.ppid : process.pid;
+      const options = { orion, ...defined({ projects }), ...listen, log, pid };
       const server = await startServer(options).catch(rethrowInOurWords);
-      sayToken(context, server);
-      sayPage(context, server);
-      await context.stdout.write(`${server.url}\n`);
-      if (given.open === true) closePage = await openPage(context, server);
+      const lines = [...tokenLines(server), ...pageLines(server)];
+      if (isWorker) {
+        group?.tellParent({ url: server.url, lines, link: server.pageLink() });
+      } else {
+        for (const line of lines) context.screen.line(line);
+        await context.stdout.write(`${server.url}\n`);
+        if (given.open === true) closePage = await openPage(context, server.pageLink());
+      }
       const signal = await Promise.race([stop.asked, aborted(server.lost)]);
       if (signal === null) {
         await server.stop({ drainMs: 0 });
@@ -85,9 +97,10 @@ export async function serveCommand(
 
 /** Throws one error about everything that would keep the server from starting, or each of its turns from running. */
 async function checkAll(context: CommandContext, options: ServeOptions): Promise<Checked> {
-  const { host, port, allowHost, trustProxy, basePath, logLevel, open: _, ...turn } = options;
+  const { host, port, allowHost, trustProxy, basePath, logLevel, workers, ...rest } = options;
+  const { open: _, ...turn } = rest;
   const settings = serveSettings(
-    { ...defined({ host, port, allowHost, trustProxy, basePath, logLevel }) },
+    { ...defined({ host, port, allowHost, trustProxy, basePath, logLevel, workers }) },
     context.environment,
   );
   const problems = new Problems();
@@ -107,8 +120,39 @@ async function checkAll(context: CommandContext, options: ServeOptions): Promise
     if (message !== '') throw new OrionError({ code: 'CONFIG_INVALID', message });
   });
   await problems.check(() => checkOptions(settings.listen));
+  await problems.check(() => requireSharedTurns(settings, workspaces));
   problems.throwAll();
   return { workspaces, settings };
+}
+
+/** Several processes take turns from one queue, which only Postgres has. */
+function requireSharedTurns(
+  { workers, listen }: ServeSettings,
+  workspaces: readonly ServedWorkspace[],
+): void {
+  if (workers === null) return;
+  const isShared = workspaces.every(
+    ({ configuration }) => (configuration.settings.databaseUrl ?? null) !== null,
+  );
+  if (isShared && listen.queue !== 'in-process') return;
+  throw new OrionError({
+    code: 'CONFIG_INVALID',
+    message:
+      'Workers share the turns of a Postgres; a store in SQLite and ORION_QUEUE=in-process have one process.',
+    hint: 'Set DATABASE_URL to a Postgres and leave ORION_QUEUE out, or leave --workers out.',
+  });
+}
+
+async function serveInWorkers(
+  context: CommandContext,
+  place: WorkerPlace,
+  { open }: ServeOptions,
+): Promise<CommandResult> {
+  const { serveWorkers } = await import('../serve/serve-workers.ts');
+  const exitCode = await serveWorkers(context, place, async ({ link }) =>
+    open === true ? openPage(context, link) : () => Promise.resolve(),
+  );
+  return { exitCode };
 }
 
 /** Whoever names a folder means that one, whatever projects are configured. */
@@ -149,9 +193,8 @@ async function tidyUp(context: CommandContext, orion: Orion, workspace: string):
 /** With a link of its own: the printed one stays for browsers that cannot read the file. Returns what tidies up. */
 async function openPage(
   { screen, environment }: CommandContext,
-  server: RunningServer,
+  link: string | null,
 ): Promise<() => Promise<void>> {
-  const link = server.pageLink();
   if (link === null) {
     screen.line('There is no page to open: it was not built.', 'warning');
     return () => Promise.resolve();
@@ -164,18 +207,16 @@ async function openPage(
   return close;
 }
 
-/** A link that works once: whoever reads this log later does not get in with it. */
-function sayPage({ screen }: CommandContext, server: RunningServer): void {
+/** With a link that works once: whoever reads this log later does not get in with it. */
+function pageLines(server: RunningServer): readonly string[] {
   const link = server.pageLink();
-  if (link !== null)
-    screen.line(
-      `Page: ${link} (works once, within five minutes; \`orion web\` makes another link)`,
-    );
+  if (link === null) return [];
+  return [`Page: ${link} (works once, within five minutes; \`orion web\` makes another link)`];
 }
 
 /** The token itself only when it was made: whoever may read the file can look it up later. */
-function sayToken({ screen }: CommandContext, { keptToken }: RunningServer): void {
-  if (keptToken === null) return;
+function tokenLines({ keptToken }: RunningServer): readonly string[] {
+  if (keptToken === null) return [];
   const { token, path, isNew } = keptToken;
-  screen.line(isNew ? `Token: ${token} (kept in ${path})` : `The token is in ${path}.`);
+  return [isNew ? `Token: ${token} (kept in ${path})` : `The token is in ${path}.`];
 }

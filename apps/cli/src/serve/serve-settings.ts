@@ -15,6 +15,8 @@ export type ServeSettings = {
     readonly limits?: TurnRates;
     readonly queue?: (typeof QUEUES)[number];
   };
+  /** How many processes serve; null: this one. */
+  readonly workers: number | null;
   /** What turns in progress get after the request to stop. */
   readonly drainMs: number;
   /** A sentence about each value that is none; it is left out of the rest. */
@@ -45,6 +47,7 @@ const QUEUES = ['pg-boss', 'in-process'] as const;
 const DRAIN_SECONDS = 30;
 const MAX_DRAIN_SECONDS = 86_400;
 const MAX_PORT = 65_535;
+const MAX_WORKERS = 64;
 
 /** A flag decides before its variable. */
 export function serveSettings(
@@ -58,11 +61,13 @@ export function serveSettings(
     source: string,
     text: string | undefined,
     max: number,
+    min = 0,
   ): number | undefined => {
     if (text === undefined) return undefined;
-    if (/^\d{1,9}$/u.test(text) && Number(text) <= max) return Number(text);
+    const number = Number(text);
+    if (/^\d{1,9}$/u.test(text) && number >= min && number <= max) return number;
     const given = JSON.stringify(text);
-    problems.push(`${source}: ${given} must be a whole number from 0 to ${max}.`);
+    problems.push(`${source}: ${given} must be a whole number from ${min} to ${max}.`);
     return undefined;
   };
   const oneOf = <Choice extends string>(
@@ -103,6 +108,7 @@ export function serveSettings(
       ),
       limits: turnRates(environment['ORION_TURNS_PER_MINUTE']?.trim() || undefined, problems),
     }),
+    workers: wholeNumber('--workers', flags.workers, MAX_WORKERS, 1) ?? null,
     drainMs: 1000 * (drainSeconds ?? DRAIN_SECONDS),
     problems,
   };
