@@ -21,7 +21,8 @@ import type { StoreOwner } from './engine/store-owner.ts';
 import { migrate } from './migrations/migrate.ts';
 import { MIGRATIONS } from './migrations/migrations.ts';
 import { openStore } from './open-store.ts';
-import type { Store, StoreOptions } from './open-store.ts';
+import type { Store } from './open-store.ts';
+import type { StoreOptions } from './store-options.ts';
 
 /** Hazard: a database that somebody else has put there is read as history, written to, or run. */
 

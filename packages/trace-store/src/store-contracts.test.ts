@@ -10,7 +10,8 @@ import type { Clock } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { useTestDatabase } from './testing/test-database.ts';
 import { openStore } from './open-store.ts';
-import type { Store, StoreLocation } from './open-store.ts';
+import type { Store } from './open-store.ts';
+import type { StoreLocation } from './store-options.ts';
 
 const own = useTestDatabase();
 const locations: readonly (readonly [name: string, at: () => StoreLocation])[] = [

@@ -2,7 +2,7 @@ import { systemClock } from '@orion/contracts';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { openStore } from '../open-store.ts';
-import type { StoreLocation } from '../open-store.ts';
+import type { StoreLocation } from '../store-options.ts';
 import { execute, inDatabase, useTestDatabase } from '../testing/test-database.ts';
 
 /** Hazard: a server is asked for work whose store answers every question and takes no word of it. */

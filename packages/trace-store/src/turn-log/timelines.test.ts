@@ -10,7 +10,8 @@ import { openPostgres } from '../engine/postgres.ts';
 import { openSqlite } from '../engine/sqlite.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { openStore } from '../open-store.ts';
-import type { Store, StoreLocation } from '../open-store.ts';
+import type { Store } from '../open-store.ts';
+import type { StoreLocation } from '../store-options.ts';
 import { execute, inDatabase, useTestDatabase } from '../testing/test-database.ts';
 import { createSqlTurnLog } from './sql-turn-log.ts';
 
