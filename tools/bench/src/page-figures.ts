@@ -25,15 +25,10 @@ export async function firstPaint(
   return { paintMs, usableMs };
 }
 
-/** Frames of a page for so long, and which share of that its main thread was busy. */
+/** Frames of a page for so long, and which share of that its main thread used of a processor. */
 export async function framesDuring(page: Page, milliseconds: number): Promise<Frames> {
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send('Performance.enable');
-  const busy = async (): Promise<number> => {
-    const { metrics } = await devtools.send('Performance.getMetrics');
-    return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN;
-  };
-  const before = await busy();
+  const used = await processorTime(page);
+  const before = await used();
   const frames = await page.evaluate<number[]>(
     `new Promise((resolve) => {
       const frames = [];
@@ -48,7 +43,7 @@ export async function framesDuring(page: Page, milliseconds: number): Promise<Fr
       requestAnimationFrame(frame);
     })`,
   );
-  const busyShare = (((await busy()) - before) * 1000) / milliseconds;
+  const busyShare = ((await used()) - before) / milliseconds;
   const sorted = frames.toSorted((one, other) => one - other);
   return { p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN, busyShare };
 }
@@ -74,10 +69,31 @@ export async function appendToPre(
   );
 }
 
-/** From the begin of the navigation until a condition in the page holds at the end of a frame. */
-export async function openingTime(page: Page, url: string, condition: string): Promise<number> {
+/**
+ * From the begin of the navigation until a condition in the page holds at the end of a frame, and what the main thread
+ * used of a processor meanwhile: on a busy machine only that is to be trusted.
+ */
+export async function openingTime(
+  page: Page,
+  url: string,
+  condition: string,
+): Promise<{ readonly ms: number; readonly processorMs: number }> {
+  const used = await processorTime(page);
   await page.goto(url, { waitUntil: 'commit' });
-  return page.evaluate(untilFrameOf(condition));
+  const ms = await page.evaluate<number>(untilFrameOf(condition));
+  // Of the new document alone: its counters begin with it.
+  return { ms, processorMs: await used() };
+}
+
+/** What the main thread of a page has used of a processor since its document began, in milliseconds. */
+async function processorTime(page: Page): Promise<() => Promise<number>> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
+  return async () => {
+    const { metrics } = await devtools.send('Performance.getMetrics');
+    const seconds = metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN;
+    return seconds * 1000;
+  };
 }
 
 /** From a key until the frame behind it. */

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 
 import type { RecordedRequest, Script } from '@orion/llm-adapters/scripted';
 
+import { endTogether } from './end-together.ts';
+
 export type Provider = {
   readonly url: string;
   /** Everything that was asked so far. */
@@ -20,6 +22,7 @@ export async function startProvider(folder: string, script: Script): Promise<Pro
   const child = spawn(process.execPath, ['--conditions=@orion/source', program, path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  endTogether(child);
   const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
   const url = line.trim();
   return {

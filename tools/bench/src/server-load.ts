@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
+import { endTogether } from './end-together.ts';
+
 /** What the readers do: with `messages` each begins a turn of that kind, else all read `url`. */
 export type LoadTask = {
   readonly url: string;
@@ -43,6 +45,7 @@ export async function startProgram(
     env: { PATH: process.env['PATH'], ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  endTogether(child);
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-4_000);

@@ -1,6 +1,6 @@
 import type { ApprovalsAnswer } from '@orion/contracts';
 import { QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/react-query';
-import { Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
 
@@ -29,7 +29,7 @@ import { createTurnReaders } from '../turn/turn-readers.ts';
 import { LazyTraceView } from '../traces/lazy-trace-view.tsx';
 import { TracesView } from '../traces/traces-view.tsx';
 import { Announcements } from '../ui/announcements.tsx';
-import { Empty, Skeleton } from '../ui/states.tsx';
+import { Empty } from '../ui/states.tsx';
 import { Title } from '../ui/title.tsx';
 import { ToastList } from '../ui/toast-list.tsx';
 import { WriteView } from '../writes/write-view.tsx';
@@ -172,11 +172,7 @@ function Views(): ReactNode {
         <TracesView />
       </Route>
       <Route path="/t/:id">
-        {({ id }) => (
-          <Suspense fallback={<Skeleton />}>
-            <LazyTraceView key={id} requestId={decodeURIComponent(id)} />
-          </Suspense>
-        )}
+        {({ id }) => <LazyTraceView key={id} requestId={decodeURIComponent(id)} />}
       </Route>
       <Route path="/plan">
         <PlanView />

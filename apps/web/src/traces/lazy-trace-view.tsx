@@ -1,18 +1,33 @@
-import { lazy } from 'react';
+import { useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 
-import { Problem } from '../ui/states.tsx';
+import { Problem, Skeleton } from '../ui/states.tsx';
+import type { TraceView } from './trace-view.tsx';
 
-/** What draws a trace is loaded when one is opened. */
-export const LazyTraceView = lazy(async () => {
-  try {
-    const { TraceView } = await import('./trace-view.tsx');
-    return { default: TraceView };
-  } catch {
-    // The server is gone, or has another version of the page, which has no file of this name.
-    const error = Object.assign(new Error('This view could not be loaded.'), {
-      code: 'PAGE_OUTDATED',
-      hint: 'Reload the page.',
-    });
-    return { default: () => <Problem error={error} /> };
-  }
+type Loading =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'loaded'; readonly View: typeof TraceView }
+  | { readonly kind: 'failed' };
+
+/** The server is gone, or has another version of the page, which has no file of this name. */
+const FAILED = Object.assign(new Error('This view could not be loaded.'), {
+  code: 'PAGE_OUTDATED',
+  hint: 'Reload the page.',
 });
+
+/**
+ * What draws a trace is loaded when one is opened. Not with Suspense: React holds back what follows its placeholder for
+ * 300 ms, in which nothing of the trace would even be asked for.
+ */
+export function LazyTraceView({ requestId }: { readonly requestId: string }): ReactNode {
+  const [loading, setLoading] = useState<Loading>({ kind: 'loading' });
+  useEffect(() => {
+    import('./trace-view.tsx').then(
+      ({ TraceView: View }) => setLoading({ kind: 'loaded', View }),
+      () => setLoading({ kind: 'failed' }),
+    );
+  }, []);
+  if (loading.kind === 'loading') return <Skeleton />;
+  if (loading.kind === 'failed') return <Problem error={FAILED} />;
+  return <loading.View requestId={requestId} />;
+}
