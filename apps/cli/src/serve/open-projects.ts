@@ -18,7 +18,8 @@ export type OpenedProjects = {
 
 /**
  * Opens all of them, and calls `onOpen` with each. Nobody can be asked but by a turn whose questions are stored: what
- * else needs a person is refused, with the reason. Rejects with STORE_FOREIGN for a store that turns of a command would replace by one in memory, since a server promises to keep what it takes.
+ * else needs a person is refused, with the reason. Rejects with STORE_FOREIGN for a store that turns of a command would
+ * replace by one in memory, since a server promises to keep what it takes.
  */
 export async function openProjects(
   [first, ...others]: readonly ServedWorkspace[],

@@ -173,7 +173,7 @@ export class PgBossQueue implements TurnQueue {
     this.#isClosed = true;
     this.#endIfIdle();
     await this.#confirming;
-    await this.#jobs.close();
+    await this.#orReport(() => this.#jobs.close());
   }
 
   waiting(): { readonly turns: number; readonly oldestMs: number } {

