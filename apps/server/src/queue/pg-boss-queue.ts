@@ -84,6 +84,10 @@ export class PgBossQueue implements TurnQueue {
   #wake = new AbortController();
   #looking: Promise<unknown> = Promise.resolve();
   #confirming: Promise<unknown> = Promise.resolve();
+  /** Others are being told of turns that came. */
+  #telling: Promise<void> | null = null;
+  /** And more have come meanwhile. */
+  #hasNews = false;
   /** Of attempts that ended and are to be followed by others. */
   readonly #left: Job[] = [];
   #leaving: Promise<void> = Promise.resolve();
@@ -111,11 +115,13 @@ export class PgBossQueue implements TurnQueue {
     { projectId }: QueuePlace,
   ): Promise<void> {
     await this.#jobs.add(turnId, projectId, transaction);
-    if (!this.#isFree()) await transaction.all(NOTIFY);
     transaction.onEnd((outcome) => {
       if (outcome === 'undone') return;
       this.#waiting = { ...this.#waiting, turns: this.#waiting.turns + 1 };
       this.#wake.abort(WOKEN);
+      if (this.#isFree()) return;
+      this.#hasNews = true;
+      this.#telling ??= this.#tellOfTurns();
     });
   }
 
@@ -170,6 +176,7 @@ export class PgBossQueue implements TurnQueue {
   async #drain(): Promise<void> {
     this.#stop.abort();
     await this.#looking;
+    await this.#telling;
     this.#isClosed = true;
     this.#endIfIdle();
     await this.#confirming;
@@ -183,6 +190,15 @@ export class PgBossQueue implements TurnQueue {
   #of({ turnId, attempt }: TurnAttempt): Held | undefined {
     const held = this.#held.get(turnId);
     return held?.attempt.attempt === attempt ? held : undefined;
+  }
+
+  /** Never rejects. A process without room has enough to do: one statement at a time is about all turns before it. */
+  async #tellOfTurns(): Promise<void> {
+    while (this.#hasNews) {
+      this.#hasNews = false;
+      await this.#orReport(() => this.#tell());
+    }
+    this.#telling = null;
   }
 
   /** Whether this process would take the next turn at once. */
