@@ -27,3 +27,33 @@ export function runEventOf(entry: TurnLogEvent): RunEvent {
     type: entry.kind,
   } as unknown as RunEvent;
 }
+
+/** How much of it the log keeps, in characters of the parts that a model can make long. */
+export function charactersOf(event: RunEvent): number {
+  switch (event.type) {
+    case 'chunk':
+      return event.content.length;
+    case 'tool_calls':
+      return event.calls.reduce((sum, call) => sum + call.arguments.length, 0);
+    case 'tool_progress':
+      return event.message.length;
+    case 'tool_result':
+      return event.summary.length + (event.error?.message.length ?? 0);
+    case 'approval_requested':
+      return JSON.stringify(event.action).length;
+    case 'approval_decided':
+      return event.reason?.length ?? 0;
+    case 'done':
+    case 'phase':
+    case 'rewind':
+    case 'write_chunk':
+    case 'write_progress':
+    case 'write_rewind':
+    case 'write_session':
+    case 'usage':
+    case 'error':
+      return 0;
+    default:
+      return event satisfies never;
+  }
+}

@@ -20,12 +20,14 @@ import { AppendGroup } from './append-group.ts';
 import type { GroupMember } from './append-group.ts';
 import type { ConversationKeeper, KeptConversation, TurnPlace } from './conversation-keeper.ts';
 import { settlesWithin } from './deadline.ts';
-import { logEventOf } from './log-entry.ts';
+import { charactersOf, logEventOf } from './log-entry.ts';
 import type { TurnWriter } from './turn-writer.ts';
 import { untilStored } from './until-stored.ts';
 
-/** With more that is not stored, in characters of JSON or in milliseconds, the provider is not read. */
+/** With more that is not stored, in characters or in milliseconds, the provider is not read. */
 const MAX_UNSTORED = 256 * 1024;
+/** What an event counts beside its text, in characters. */
+const EVENT_SIZE = 256;
 const MAX_UNSTORED_MS = 2_000;
 /** The most events of one append. */
 const MAX_APPEND = 500;
@@ -130,7 +132,7 @@ export class OwnedTurn implements TurnWriter, GroupMember {
     if (this.lost.aborted) return;
     const logged = logEventOf(event);
     if (checkpoint !== undefined) this.#checkpoints.push({ seq: event.seq, data: checkpoint });
-    const size = JSON.stringify(logged.data).length;
+    const size = EVENT_SIZE + charactersOf(event);
     this.#waiting.push({ event: logged, size, at: this.#options.clock.monotonic() });
     this.#unstored += size;
     this.#ask({ urgent: false });

@@ -3,7 +3,7 @@ import { countLineFeeds, OrionError } from '@orion/contracts';
 
 import { ownPace } from '../turn/join-text.ts';
 import type { TextPace } from '../turn/join-text.ts';
-import { logEventOf } from './log-entry.ts';
+import { charactersOf, logEventOf } from './log-entry.ts';
 import type { StoreHealth } from './store-health.ts';
 import type { TurnWriter } from './turn-writer.ts';
 
@@ -219,36 +219,6 @@ export class TurnJournal implements TurnWriter {
     this.#cancelLinger?.();
     this.#cancelLinger = null;
     this.#finished.resolve();
-  }
-}
-
-/** Of the parts that a model can make long. */
-function charactersOf(event: RunEvent): number {
-  switch (event.type) {
-    case 'chunk':
-      return event.content.length;
-    case 'tool_calls':
-      return event.calls.reduce((sum, call) => sum + call.arguments.length, 0);
-    case 'tool_progress':
-      return event.message.length;
-    case 'tool_result':
-      return event.summary.length + (event.error?.message.length ?? 0);
-    case 'approval_requested':
-      return JSON.stringify(event.action).length;
-    case 'approval_decided':
-      return event.reason?.length ?? 0;
-    case 'done':
-    case 'phase':
-    case 'rewind':
-    case 'write_chunk':
-    case 'write_progress':
-    case 'write_rewind':
-    case 'write_session':
-    case 'usage':
-    case 'error':
-      return 0;
-    default:
-      return event satisfies never;
   }
 }
 
