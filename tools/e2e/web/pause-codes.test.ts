@@ -1,7 +1,16 @@
 // Hazard: a write waits for a reason that the page puts in the words of a model or a terminal, or offers what cannot succeed.
 import { describe, expect } from 'vitest';
 
-import { expectClean, missingBrowser, openPage, pageLink, useBrowser } from '../support/browser.ts';
+import {
+  expectClean,
+  missingBrowser,
+  openPage,
+  pageLink,
+  sendMessage,
+  useBrowser,
+} from '../support/browser.ts';
+import { at } from '../support/sandbox.ts';
+import { numbered, writeDocument } from '../support/scripts.ts';
 import { serve } from '../support/serve.ts';
 import { upload } from '../support/upload.ts';
 import { waitFor } from '../support/wait.ts';
@@ -101,6 +110,29 @@ describe.skipIf(missingBrowser !== null)('why a write waits', () => {
       }
       expect(await machine.exists('a.txt')).toBe(false);
       expectClean(watched, server.url);
+    },
+  );
+
+  fully(
+    'that is still held as its turn ends can be acted on once it is free',
+    async ({ machine }) => {
+      const script = { target: 'a.txt', content: numbered('line', 1, 200) };
+      const faults = [{ kind: 'stall', at: { lines: 100 } }] as const;
+      const provider = await machine.provider(writeDocument(script, { faults }));
+      const server = await serve(machine, at(provider));
+      const { page } = await openPage(browser(), pageLink(server));
+      await sendMessage(page, 'Write it.');
+      await page.getByRole('link', { name: 'a.txt' }).click();
+      await page.getByText('line 99').waitFor();
+      await page.route('**/api/write-sessions/*', async (route) => {
+        const { pathname } = new URL(route.request().url());
+        const { json } = await server.ask(pathname);
+        await route.fulfill({ json: { ...(json as object), status: 'in_use' } });
+      });
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByText('Another process writes it').waitFor();
+      await page.unroute('**/api/write-sessions/*');
+      await page.getByRole('button', { name: 'Write a.txt…' }).waitFor();
     },
   );
 });

@@ -11,7 +11,7 @@ import { waitFor } from '../support/wait.ts';
 import { fully, startWriting, textOf } from './support/page-writes.ts';
 
 /** Behind its number, a line has characters of four bytes alone. */
-const CONTENT = numbered('', 1, 1500).replaceAll('\n', `${'\u{1f30a}'.repeat(25)}\n`);
+const CONTENT = numbered('', 1, 6000).replaceAll('\n', `${'\u{1f30a}'.repeat(25)}\n`);
 /** On the border of two of them. */
 const KEPT = Buffer.byteLength(CONTENT.split('\n', 100).join('\n')) - 40;
 
@@ -26,9 +26,8 @@ describe.skipIf(missingBrowser !== null)('text that is taken back', () => {
     async ([, cutAfter, keptAfter], { machine }) => {
       // Nothing is synced, so that a power cut could take all of it.
       const env = { WRITE_SESSION_SAVE_MS: '600000', WRITE_SESSION_SAVE_LINES: '1000000' };
-      const { page, server, args } = await startWriting(machine, browser(), {
+      const { page, server, args, provider } = await startWriting(machine, browser(), {
         content: CONTENT,
-        eventsPerSecond: 30,
         args: ['--approve', 'ask'],
         env,
       });
@@ -38,6 +37,7 @@ describe.skipIf(missingBrowser !== null)('text that is taken back', () => {
       const [session] = await machine.sessions();
       await truncate(join(session?.directory ?? '', 'content.txt'), KEPT + cutAfter);
       await serve(machine, [...args, '--port', String(server.port)], { env });
+      provider.hurry();
       await page.getByText(`set aside after byte ${KEPT + keptAfter}:`).waitFor();
       await page.getByRole('button', { name: /^Yes: / }).waitFor();
       await waitFor('all of the text', async () => (await textOf(page)).length >= CONTENT.length);

@@ -72,6 +72,10 @@ describe.skipIf(missingBrowser !== null)('a write in the browser', () => {
     const text = await textOf(page);
     expect(String(await machine.read('docs/long.md'))).toBe(LONG_TEXT);
     expect(LONG_TEXT.startsWith(text)).toBe(true);
+    await page
+      .getByText(/^Joined at line \d+: /u)
+      .first()
+      .waitFor();
     expect(page.url()).toContain('/w/');
   });
 

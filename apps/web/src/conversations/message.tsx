@@ -50,7 +50,7 @@ function Folded({
       <summary data-row>
         <Name>{name}</Name> <span className="faint">{what}</span>
       </summary>
-      <pre>{text.slice(0, FOLDED)}</pre>
+      <pre tabIndex={0}>{text.slice(0, FOLDED)}</pre>
       {text.length > FOLDED && (
         <p className="faint">{counted(text.length - FOLDED, 'further character')}</p>
       )}

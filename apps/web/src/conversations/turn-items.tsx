@@ -92,7 +92,7 @@ function Item({
           <summary>
             An event of a kind that this page does not know: <Name>{item.type}</Name>
           </summary>
-          <pre>{item.json.slice(0, FOLDED)}</pre>
+          <pre tabIndex={0}>{item.json.slice(0, FOLDED)}</pre>
         </details>
       );
   }
@@ -115,11 +115,11 @@ function CallRow({
           {result === null ? call.progress : (result.error?.code ?? firstLine(result.summary))}
         </bdi>
       </summary>
-      <pre>{call.arguments.slice(0, FOLDED)}</pre>
+      <pre tabIndex={0}>{call.arguments.slice(0, FOLDED)}</pre>
       {call.arguments.length > FOLDED && (
         <p className="faint">{counted(call.arguments.length - FOLDED, 'further character')}</p>
       )}
-      {result !== null && <pre>{result.error?.message ?? result.summary}</pre>}
+      {result !== null && <pre tabIndex={0}>{result.error?.message ?? result.summary}</pre>}
       {result !== null && result.outputRef !== null && (
         <StoredOutput id={result.outputRef} projectId={projectId} />
       )}

@@ -123,7 +123,9 @@ function parsePlan(text: string): JsonValue {
 function Report({ report }: { readonly report: PlanReport }): ReactNode {
   return (
     <>
-      <pre dir="auto">{report.text}</pre>
+      <pre dir="auto" tabIndex={0}>
+        {report.text}
+      </pre>
       {report.warnings.map((warning, index) => (
         <p key={index}>
           <bdi>{warning}</bdi>

@@ -1,6 +1,9 @@
 import fastCheck from 'fast-check';
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
 
+import { Markdown } from '../ui/markdown.tsx';
 import { blocksOf, drawBlock, TAGS } from './markdown.ts';
 import type { MarkdownElement, MarkdownNode } from './markdown.ts';
 
@@ -92,6 +95,26 @@ describe('Markdown of a model', () => {
         }
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it('is drawn without any other element, attribute or address', () => {
+    const drawn = new Set<string>([...TAGS, 'div', 'button']);
+    const named = new Set(['href', 'rel', 'target', 'start', 'class', 'dir', 'type', 'tabindex']);
+    fastCheck.assert(
+      fastCheck.property(source, (text) => {
+        const html = renderToStaticMarkup(createElement(Markdown, { text }));
+        // In a text and in the value of an attribute, these marks are escaped.
+        for (const [, tag = '', attributes = ''] of html.matchAll(/<\/?([^\s/>]*)([^>]*)>/gu)) {
+          expect(drawn).toContain(tag);
+          for (const [, name = '', value = ''] of attributes.matchAll(/([^\s=]+)="([^"]*)"/gu)) {
+            expect(named).toContain(name);
+            if (name === 'href') expect(value).toMatch(/^(?:https?:\/\/[^/]|mailto:)/u);
+          }
+          expect(attributes.replaceAll(/ [^\s=]+="[^"]*"/gu, '')).toMatch(/^\/?$/u);
+        }
+      }),
+      { numRuns: 200 },
     );
   });
 

@@ -106,6 +106,33 @@ const body: fastCheck.Arbitrary<Body> = fastCheck.oneof(
   fastCheck
     .tuple(id, count)
     .map(([sessionId, toOffset]) => ({ type: 'write_rewind' as const, sessionId, toOffset })),
+  fastCheck
+    .tuple(id, count, count, count)
+    .map(([sessionId, receivedBytes, savedBytes, durableBytes]) => ({
+      type: 'write_progress' as const,
+      sessionId,
+      receivedBytes,
+      savedBytes,
+      durableBytes,
+      lines: 1,
+    })),
+  fastCheck.tuple(id, count, count).map(
+    ([sessionId, bytes, line]) =>
+      ({
+        ...session(bytes, {
+          seam: { line, status: 'verified', via: 'tail', lines_dropped: 0, text_set_aside: 0 },
+        }),
+        sessionId,
+      }) as Body,
+  ),
+  count.map((tokens) => ({
+    type: 'usage' as const,
+    inputTokens: tokens,
+    outputTokens: 1,
+    cachedTokens: 0,
+    reasoningTokens: 0,
+  })) as fastCheck.Arbitrary<Body>,
+  fastCheck.constant({ type: 'done', status: 'complete' }) as unknown as fastCheck.Arbitrary<Body>,
   fastCheck.nat(40).map((toSeq) => ({ type: 'rewind' as const, toSeq })),
   text.map((message) => ({
     type: 'error' as const,

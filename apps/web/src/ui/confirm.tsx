@@ -32,7 +32,10 @@ export function Confirm({ title, children, action, run, close }: ConfirmProps): 
   };
   return (
     <Dialog ref={dialog} title={title} closed={close}>
-      <div className="dialog-body">{children}</div>
+      {/* What is longer than the screen is read by keys, too. */}
+      <div className="dialog-body" role="group" aria-label="What will happen" tabIndex={0}>
+        {children}
+      </div>
       {error !== null && <Problem error={error} />}
       <div className="actions">
         <button type="button" onClick={() => dialog.current?.close()}>

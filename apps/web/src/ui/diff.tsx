@@ -9,7 +9,7 @@ import { ShownLine } from './shown-text.tsx';
 
 /** Rows of a hunk that are drawn without being asked for. */
 const FOLDED = 400;
-const WORDS = { '+': 'added', '-': 'removed', ' ': '' } as const;
+const WORDS = { '+': 'added', '-': 'removed' } as const;
 
 export type DiffProps = {
   readonly diff: string;
@@ -59,9 +59,15 @@ function Hunk({
       <tbody>
         {shown.map((row, index) => (
           <tr key={index} data-sign={row.sign}>
-            <th scope="row" aria-label={WORDS[row.sign]}>
-              {row.sign}
-            </th>
+            {row.sign === ' ' ? (
+              <th scope="row">
+                <span className="unseen">unchanged</span>
+              </th>
+            ) : (
+              <th scope="row" aria-label={WORDS[row.sign]}>
+                {row.sign}
+              </th>
+            )}
             <td>
               {row.emptyLines === 0 ? (
                 <ShownLine>{row.text}</ShownLine>

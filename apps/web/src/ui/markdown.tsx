@@ -38,6 +38,8 @@ function toElement(node: MarkdownNode, key: number): ReactNode {
     key,
     ...(href === undefined ? {} : { href, rel: 'noopener noreferrer', target: '_blank' }),
     ...(start === undefined ? {} : { start }),
+    // What is wider than the screen is read by keys, too.
+    ...(tag === 'pre' || tag === 'table' ? { tabIndex: 0 } : {}),
     ...(align === undefined && isHost === undefined
       ? {}
       : { className: isHost ? 'host' : `align-${align}` }),

@@ -193,7 +193,9 @@ function Written({
 }
 
 function StoredActions({ sessionId }: { readonly sessionId: string }): ReactNode {
-  const stored = useRead<UploadAnswer>(`/api/write-sessions/${encodeURIComponent(sessionId)}`);
+  const path = `/api/write-sessions/${encodeURIComponent(sessionId)}`;
+  // The turn may hold it for a moment after its last event.
+  const stored = useRead<UploadAnswer>(path, { every: 1000 });
   return (
     <Loaded query={stored}>
       {(session) => (isDone(session) ? null : <SessionActions session={session} />)}

@@ -51,6 +51,16 @@ export function textOf(page: Page): Promise<string> {
   );
 }
 
+/** How long that is, without reading it out of the browser. */
+export function countCharacters(page: Page): Promise<number> {
+  return page.evaluate(() =>
+    Array.from(document.querySelectorAll('[data-live-text]')).reduce(
+      (sum, block) => sum + block.textContent.length,
+      0,
+    ),
+  );
+}
+
 export type Marks = { readonly received: number; readonly saved: number; readonly synced: number };
 
 export function watermarks(page: Page): Promise<Marks> {
