@@ -54,6 +54,8 @@ export type RunOptions = {
   readonly cwd?: string;
   /** Another Node than the one that runs the tests. */
   readonly node?: string;
+  /** It runs for as long as its test: no end of it is missed. */
+  readonly isServer?: boolean;
   /** Closes the reading end of stdout at once, as `| head` does. */
   readonly closesStdout?: boolean;
 };
@@ -81,12 +83,13 @@ export function startCommand(
   child.stdin.on('error', () => undefined).end(options.stdin ?? '');
 
   const finished = new Promise<Finished>((resolve, reject) => {
-    const limit = setTimeout(() => {
+    const overdue = (): void => {
       child.kill('SIGKILL');
       reject(
         new Error(`\`orion ${args.join(' ')}\` did not end.\nstdout: ${stdout}\nstderr: ${stderr}`),
       );
-    }, LIMIT_MS);
+    };
+    const limit = options.isServer === true ? undefined : setTimeout(overdue, LIMIT_MS);
     child.on('error', (error) => {
       clearTimeout(limit);
       reject(error);

@@ -41,6 +41,7 @@ export async function serve(
   const named = args.includes('--model') || args.includes('--provider');
   const provider = named ? [] : ['--model', 'none', '--base-url', 'http://127.0.0.1:1'];
   const running = machine.start(['serve', '--port', '0', ...provider, ...args], {
+    isServer: true,
     ...options,
     env: { ORION_SERVER_TOKEN: SERVER_TOKEN, ...options.env },
   });
