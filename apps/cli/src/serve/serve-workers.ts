@@ -37,6 +37,8 @@ export async function serveWorkers(
   try {
     const started = await Promise.race([group.start(count), stop.asked]);
     if (typeof started === 'object' && !('url' in started)) {
+      const { signal } = started;
+      if (signal !== null) screen.line(`A worker was ended (${signal}) before it served.`, 'error');
       await group.stop();
       return exitCodeOf(started);
     }
