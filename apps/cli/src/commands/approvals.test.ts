@@ -61,7 +61,7 @@ it.each(['a', 'all', 'yes please', 'none', 'ny', '1', 'd'])(
 it('covers with "all" what the same turn writes later, and nothing of the next turn', async () => {
   const { review, asked } = reviewer('a', 'n enough?');
   const signal = turn();
-  expect(await review(REVIEW, signal)).toEqual({ approved: true });
+  expect(await review(REVIEW, signal)).toEqual({ approved: true, forTurn: true });
   expect(await review({ ...REVIEW, id: 'j' }, signal)).toEqual({ approved: true });
   expect(asked()).toBe(1);
   expect(await review({ ...REVIEW, id: 'k' }, turn())).toEqual({
