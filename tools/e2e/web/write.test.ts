@@ -48,6 +48,14 @@ describe.skipIf(missingBrowser !== null)('a write in the browser', () => {
       expect(sha256(await textOf(page))).toBe(sha256(content));
       const all = { received: content.length, saved: content.length, synced: content.length };
       await waitFor('the sync', async () => isDeepStrictEqual(await watermarks(page), all));
+      // Each line has one mark beside it, drawn without a font: by now that of what is synced.
+      const marked = await page.evaluate(() =>
+        Array.from(document.querySelectorAll('[data-live-text]'), (block) => [
+          block.clientHeight,
+          block.previousElementSibling?.firstElementChild?.clientHeight,
+        ]).filter(([height, synced]) => height === 0 || height !== synced),
+      );
+      expect(marked).toEqual([]);
       await yes.click();
       await page.getByRole('region', { name: 'Receipt' }).getByText(sha256(content)).waitFor();
       expect(sha256(await machine.read('docs/long.md'))).toBe(sha256(content));

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { gutterText, linesWithin } from './gutter.ts';
+import { gutterText, linesWithin, markedLines } from './gutter.ts';
 
 /** Hazard: a line is shown as safer than it is. */
 
@@ -24,9 +24,16 @@ it('does not read a block that is safe as a whole, or not at all', () => {
   expect(linesWithin(block, 3, 10, unread)).toBe(0);
 });
 
-it('marks what is synced, what is saved, what is only received, and where text was joined', () => {
-  expect(gutterText(251, 5, { synced: 1, saved: 3 }, new Set([253]))).toBe(
-    '251 ┃\n252 ╎\n253 ═\n254 ┆\n255 ┆',
-  );
-  expect(gutterText(1, 0, { synced: 0, saved: 0 }, new Set())).toBe('');
+it('has the number of each line, and says where text was joined', () => {
+  expect(gutterText(251, 3, new Set([252, 400]))).toBe('251  \n252 ═\n253  ');
+  expect(gutterText(1, 0, new Set())).toBe('');
+});
+
+it('each line has one mark: synced, else saved, else received', () => {
+  const marked = (synced: number, saved: number) =>
+    Object.values(markedLines(10, { synced, saved }));
+  expect(marked(0, 0)).toEqual([0, 0, 10]);
+  expect(marked(3, 7)).toEqual([3, 4, 3]);
+  expect(marked(7, 7)).toEqual([7, 0, 3]);
+  expect(marked(10, 10)).toEqual([10, 0, 0]);
 });

@@ -3,9 +3,6 @@ import type { LineBlock } from './line-blocks.ts';
 /** Bytes of the text that a power cut leaves, and those that the end of the process leaves: never fewer. */
 export type Marks = { readonly synced: number; readonly saved: number };
 
-export const SYNCED = '┃';
-export const SAVED = '╎';
-export const RECEIVED = '┆';
 export const SEAM = '═';
 
 /** How many lines of a block the first bytes of the text hold, whole ones only. Reads the text only where it has to. */
@@ -23,16 +20,19 @@ export function linesWithin(
   return count;
 }
 
-/** Beside each line its number, and how safe it is. */
-export function gutterText(
-  firstLine: number,
-  lines: number,
-  { synced, saved }: Marks,
-  seams: ReadonlySet<number>,
-): string {
+/** Beside each line its number, and whether text was joined there. */
+export function gutterText(firstLine: number, lines: number, seams: ReadonlySet<number>): string {
   return Array.from({ length: lines }, (_, at) => {
     const line = firstLine + at;
-    const mark = at < synced ? SYNCED : at < saved ? SAVED : RECEIVED;
-    return `${line} ${seams.has(line) ? SEAM : mark}`;
+    return `${line} ${seams.has(line) ? SEAM : ' '}`;
   }).join('\n');
+}
+
+/** How many lines have each of the marks, from the first line on: none has two. */
+export function markedLines(
+  lines: number,
+  { synced, saved }: Marks,
+): { readonly synced: number; readonly saved: number; readonly received: number } {
+  const known = Math.max(synced, saved);
+  return { synced, saved: known - synced, received: lines - known };
 }

@@ -1,4 +1,4 @@
-import { gutterText, linesWithin } from './gutter.ts';
+import { gutterText, linesWithin, markedLines } from './gutter.ts';
 import type { Marks } from './gutter.ts';
 import { LineBlocks, LINES, utf8Length } from './line-blocks.ts';
 import styles from './live-text.module.css';
@@ -125,11 +125,16 @@ export function createLiveText(
     const within = (bytes: number): number =>
       linesWithin(block, lines, bytes, () => at.text.textContent);
     const safe = { synced: within(marks.synced), saved: within(marks.saved) };
-    const shown = `${lines} ${safe.synced} ${safe.saved}`;
+    const marked = markedLines(lines, safe);
+    const shown = `${marked.synced} ${marked.saved} ${marked.received}`;
     if (shown === at.shown) return;
     at.shown = shown;
-    at.gutter.data = gutterText(block.firstLine, lines, safe, seams);
-    at.element.style.setProperty('--lines', String(lines));
+    const numbers = gutterText(block.firstLine, lines, seams);
+    if (numbers !== at.gutter.data) at.gutter.data = numbers;
+    const { style } = at.element;
+    style.setProperty('--lines', String(lines));
+    for (const [mark, count] of Object.entries(marked))
+      style.setProperty(`--${mark}`, String(count));
   }
 
   function mark(next: Marks): void {
@@ -288,11 +293,19 @@ function drawBlock(firstLine: number): Drawn {
   gutterElement.className = styles['gutter'] ?? '';
   gutterElement.ariaHidden = 'true';
   const gutter = gutterElement.appendChild(new Text());
+  // Drawn, not written: a font may lack the characters for it.
+  const marks = document.createElement('div');
+  marks.className = styles['marks'] ?? '';
+  marks.ariaHidden = 'true';
+  for (const mark of ['synced', 'saved', 'received']) {
+    const lines = marks.appendChild(document.createElement('div'));
+    lines.className = `${styles['mark']} ${styles[mark]}`;
+  }
   const text = document.createElement('div');
   text.className = styles['text'] ?? '';
   text.dataset['liveText'] = String(firstLine);
   const tail = text.appendChild(new Text());
-  element.append(gutterElement, text);
+  element.append(gutterElement, marks, text);
   return { element, gutter, text, tail, openLineLength: 0, isFolding: false, shown: '' };
 }
 

@@ -370,6 +370,14 @@ describe('the view of a write', () => {
     });
   });
 
+  it('has the number of lines only while it is that of all text', () => {
+    expect(viewOf(session(10, { lines: 2 }))).toMatchObject({ lines: 2 });
+    expect(viewOf(session(10, { lines: 2 }), content(10, 5))).toMatchObject({ lines: null });
+    const marks = { receivedBytes: 15, savedBytes: 15, durableBytes: 0, lines: 3 };
+    const progress: Body = { type: 'write_progress', sessionId: 's', ...marks };
+    expect(viewOf(session(10, { lines: 2 }), content(10, 5), progress)).toMatchObject({ lines: 3 });
+  });
+
   it('knows from any of its states that a session was recovered', () => {
     expect(viewOf(session(0), content(0, 10))).toMatchObject({ isRecovered: false });
     expect(viewOf(session(0), session(10, { recovered: true }), session(10))).toMatchObject({

@@ -100,7 +100,8 @@ export type SessionView = {
   readonly isHeldUp: boolean;
   /** An earlier turn, or a process that is gone, has left it. */
   readonly isRecovered: boolean;
-  readonly lines: number;
+  /** Null while more has come than was counted. */
+  readonly lines: number | null;
   readonly seams: readonly Seam[];
   /** Text that turned out not to belong to the file: how much, and where it began. */
   readonly setAside: readonly { readonly at: number; readonly bytes: number }[];
@@ -209,7 +210,7 @@ function take(draft: Draft, event: RunEvent): void {
     case 'write_chunk': {
       const end = event.offset + event.length;
       const { durableBytes: synced } = event;
-      return changeSession(draft, event, { received: end, ...defined({ synced }) });
+      return changeSession(draft, event, { received: end, lines: null, ...defined({ synced }) });
     }
     case 'write_rewind':
       return takeBack(draft, event);

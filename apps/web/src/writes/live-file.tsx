@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { ApiError } from '../api/api.ts';
 import type { Api } from '../api/api.ts';
 import { useServices } from '../api/context.tsx';
-import { RECEIVED, SAVED, SEAM, SYNCED } from '../live-text/gutter.ts';
+import { SEAM } from '../live-text/gutter.ts';
 import { createLiveText } from '../live-text/live-text.ts';
 import type { LiveText, LiveTextState } from '../live-text/live-text.ts';
 import styles from '../live-text/live-text.module.css';
@@ -118,9 +118,9 @@ export function LiveFile({
         </button>
       )}
       <p className="faint">
-        <span aria-hidden="true">{SYNCED}</span> synced: survives a power cut ·{' '}
-        <span aria-hidden="true">{SAVED}</span> saved: survives a kill ·{' '}
-        <span aria-hidden="true">{RECEIVED}</span> received: may be in memory only
+        {counted(state.lines, 'line')} here · <Mark is="synced" /> synced: survives a power cut ·{' '}
+        <Mark is="saved" /> saved: survives a kill · <Mark is="received" /> received: may be in
+        memory only
         {seams.length > 0 && (
           <>
             {' '}
@@ -129,6 +129,12 @@ export function LiveFile({
         )}
       </p>
     </div>
+  );
+}
+
+function Mark({ is }: { readonly is: 'synced' | 'saved' | 'received' }): ReactNode {
+  return (
+    <span aria-hidden="true" className={`${styles['legend']} ${styles['mark']} ${styles[is]}`} />
   );
 }
 

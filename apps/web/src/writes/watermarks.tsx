@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 
 import type { SessionView } from '../turn/turn-view.ts';
-import { counted, formatBytes } from '../ui/format.ts';
+import { formatBytes, formatCount } from '../ui/format.ts';
 
 /** How much of a file there is, and how much of it nothing can take away: the server's words. */
 export function Watermarks({
@@ -28,10 +28,12 @@ export function Watermarks({
         <dt>synced</dt>
         <dd data-watermark="synced">{formatBytes(synced)}</dd>
       </div>
-      <div>
-        <dt>lines</dt>
-        <dd>{counted(lines, 'line')}</dd>
-      </div>
+      {lines !== null && (
+        <div>
+          <dt>lines</dt>
+          <dd>{formatCount(lines)}</dd>
+        </div>
+      )}
     </dl>
   );
 }
