@@ -181,6 +181,17 @@ it.each([
   expect([asked[0]?.url, asked[0]?.headers.range]).toEqual([`${S}/content`, header]);
 });
 
+it('bytes are sent and read until the caller aborts', async () => {
+  const { client, asked } = await clientOf([]);
+  const call = { signal: AbortSignal.abort() };
+  const { writeSessions } = client;
+  const appended = writeSessions.append('s', 0, Buffer.from('a'), call);
+  await expect(appended).rejects.toMatchObject({ name: 'AbortError' });
+  const content = writeSessions.content('s', {}, call);
+  await expect(content).rejects.toMatchObject({ name: 'AbortError' });
+  expect(asked).toEqual([]);
+});
+
 it('content of no bytes is asked of nobody', async () => {
   const { client, asked } = await clientOf([]);
   expect(await client.writeSessions.content('s', { to: 0 })).toEqual(new Uint8Array());

@@ -191,3 +191,49 @@ describe('the events of a turn', () => {
     expect(pauses[1]).toBeLessThanOrEqual(3_200);
   });
 });
+
+describe('a connection', () => {
+  const told = (...events: readonly object[]): Uint8Array =>
+    Buffer.from(events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join(''));
+
+  it.each([1, 7, 1000])('may bring the events in pieces of %i bytes', async (size) => {
+    const events = [
+      { type: 'chunk', seq: 1, content: 'né 🦊' },
+      { type: 'chunk', seq: 2, content: 'é' },
+      { type: 'done', seq: 3 },
+    ];
+    const bytes = told(...events);
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.subarray(at * size, (at + 1) * size),
+    );
+    const answer = new Response(ReadableStream.from(pieces), {
+      headers: { 'content-type': 'text/event-stream' },
+    });
+    const client = createOrionClient({
+      url: 'http://server',
+      token: 'secret',
+      fetch: () => Promise.resolve(answer),
+    });
+    const seen: unknown[] = [];
+    for await (const each of client.turns.events('t')) seen.push(each);
+    expect(seen).toEqual(events);
+  });
+
+  it('that is never answered is taken to be lost', async () => {
+    const clock = createFakeClock();
+    const client = createOrionClient({
+      url: 'http://server',
+      token: 'secret',
+      clock,
+      fetch: (_, init) =>
+        new Promise((__, reject) => {
+          init?.signal?.addEventListener('abort', () => reject(new Error('aborted')));
+        }),
+    });
+    const reader = all(client.turns.events('t', { attempts: 1 }));
+    const lost = expect(reader).rejects.toMatchObject({ code: 'UNREACHABLE' });
+    await clock.advance(15_000);
+    await lost;
+    expect(clock.pending()).toBe(0);
+  });
+});

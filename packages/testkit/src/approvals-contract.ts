@@ -182,6 +182,15 @@ export function describeApprovalsContract(
           approval: { state: 'expired', reason: 'Nobody decided in time.' },
         });
         expect(await ask()).toMatchObject({ approvalId, state: 'expired' });
+        const state = 'expired';
+        const late = (callId: string): Promise<Approval> => ask({ callId, waitMs: 0 });
+        // Whoever looks first sees it.
+        expect(await approvals.find((await late('a')).approvalId)).toMatchObject({ state });
+        expect(await approvals.closed([(await late('b')).approvalId])).toMatchObject([{ state }]);
+        await late('c');
+        expect(await approvals.list({ turnId, state, limit: 9 })).toHaveLength(4);
+        await late('d');
+        expect(await ask({ callId: 'd' })).toMatchObject({ state });
         expect(await approvals.list({ turnId, state: 'pending', limit: 9 })).toEqual([]);
       }));
 
