@@ -1,4 +1,5 @@
 import type { FileDiff } from '@orion/contracts';
+import { isShortened } from '@orion/core';
 
 import type { ChangedFileDiff } from './orion.ts';
 
@@ -25,7 +26,7 @@ export async function readDiffs(
   return files;
 }
 
-/** Whole lines, as many as fit. */
+/** As many lines as fit. */
 async function beginningOf(
   lines: AsyncIterable<string>,
   limit: number,
@@ -33,11 +34,13 @@ async function beginningOf(
 ): Promise<{ readonly text: string; readonly cut: boolean }> {
   const taken: string[] = [];
   let length = 0;
+  let cut = false;
   for await (const line of lines) {
     signal.throwIfAborted();
     length += line.length + 1;
     if (length > limit) return { text: taken.join(''), cut: true };
     taken.push(`${line}\n`);
+    cut ||= isShortened(line);
   }
-  return { text: taken.join(''), cut: false };
+  return { text: taken.join(''), cut };
 }

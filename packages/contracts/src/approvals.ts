@@ -34,9 +34,9 @@ export type ProposedChange = {
 /** What is shown of one file that changes. */
 export type FileDiff = {
   readonly target_file: string;
-  /** Whole lines of a unified diff; null if there is none. */
+  /** Lines of a unified diff; null if there is none. */
   readonly diff: string | null;
-  /** Only its beginning is here. */
+  /** Not all of it is here: of a long one, and of a line in it that is long, only the beginning. */
   readonly cut: boolean;
 };
 

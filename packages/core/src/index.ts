@@ -56,4 +56,5 @@ export {
   summaryOfBytes,
 } from './write-session/text/content-summary.ts';
 export type { ContentSummary, LineEndingText } from './write-session/text/content-summary.ts';
+export { isShortened } from './write-plan/unified-diff/format.ts';
 export { diffVersions } from './write-plan/unified-diff/read-diff.ts';

@@ -1,5 +1,7 @@
 // Hazard: a yes that nobody has given, or that was given to something else than what happens (B16, B18).
+import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 
 import type { Page } from 'playwright-core';
 import type { Behaviour, Script } from '@orion/llm-adapters/scripted';
@@ -9,12 +11,12 @@ import { missingBrowser, openPage, pageLink, sendMessage, useBrowser } from '../
 import { at } from '../support/sandbox.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import { beginCall, LAST_WORD, writeDocument } from '../support/scripts.ts';
-import { serve } from '../support/serve.ts';
+import { serve, SERVER_TOKEN } from '../support/serve.ts';
 import type { ServedProcess } from '../support/serve.ts';
 import { test } from '../support/test.ts';
 import { waitFor } from '../support/wait.ts';
 import { passUntil, stopTime } from './support/page-time.ts';
-import { fully } from './support/page-writes.ts';
+import { fully, textOf } from './support/page-writes.ts';
 
 async function ask(machine: Sandbox, script: Script, args: readonly string[] = []) {
   const provider = await machine.provider(script);
@@ -203,6 +205,37 @@ describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
     await card(page).getByText('It had been decided before your answer arrived.').waitFor();
     await card(page).getByText('Rejected.').waitFor();
     expect(await machine.exists('made')).toBe(false);
+  });
+
+  fully('what is too long to be shown whole takes no yes on the page', async ({ machine }) => {
+    // Of a line, 64 KiB are sent.
+    const content = `${'x'.repeat(100_000)}touch made\n`;
+    const shape = { chunk: 20_000 };
+    const { server } = await ask(machine, writeDocument({ target: 'a.txt', content }, { shape }));
+    const { page } = await openPage(browser(), pageLink(server));
+    await sendMessage(page, 'Write it.');
+    const notWhole = card(page).getByRole('region', { name: 'Not shown whole' });
+    await notWhole.getByText(/This page takes no yes to what it has not shown/u).waitFor();
+    await page.locator('.approval [inert]').waitFor({ state: 'detached' });
+    for (const name of [/^Yes: /u, /^Yes, and/u])
+      expect(await card(page).getByRole('button', { name }).isDisabled()).toBe(true);
+    expect(await card(page).getByRole('button', { name: 'No', exact: true }).isEnabled()).toBe(
+      true,
+    );
+    const command = await notWhole.locator('pre.command').innerText();
+
+    await notWhole.getByRole('link', { name: 'The whole new text' }).click();
+    await waitFor('the whole text', async () => (await textOf(page)).length === content.length);
+    expect(
+      await card(page)
+        .getByRole('button', { name: /^Yes: /u })
+        .isDisabled(),
+    ).toBe(true);
+    expect(await machine.exists('a.txt')).toBe(false);
+    const env = { ...process.env, ORION_SERVER_TOKEN: SERVER_TOKEN };
+    await promisify(execFile)('sh', ['-c', command], { env });
+    await page.getByRole('region', { name: 'Receipt' }).waitFor();
+    expect(String(await machine.read('a.txt'))).toBe(content);
   });
 
   fully('10 kB of blanks and hidden characters do not hide what would run', async ({ machine }) => {

@@ -151,17 +151,22 @@ describe('changes', () => {
     expect([unknown.status, codeOf(unknown.json)]).toEqual([404, 'CHANGE_NOT_FOUND']);
   });
 
-  it('are shown as diffs, of which a long one is cut at a line', async () => {
+  it('are shown as diffs, which say when not all of them is there', async () => {
     const server = await startTestServer();
     const long = `${'x'.repeat(99)}\n`.repeat(11_000);
-    await apply(server, planOf(create('a.md', 'one\n'), create('long.md', long)));
+    const line = `${'x'.repeat(100_000)}\n`;
+    await apply(
+      server,
+      planOf(create('a.md', 'one\n'), create('long.md', long), create('b', line)),
+    );
     const { changes } = (await server.ask('/api/changes')).json as ChangesAnswer;
     const { json } = await server.ask(`/api/changes/${changes[0]?.change_id}/diff`);
-    const [short, cut] = (json as ChangeDiffAnswer).files;
+    const [short, cut, shortened] = (json as ChangeDiffAnswer).files;
     expect([short?.cut, short?.diff]).toEqual([false, expect.stringMatching(/\+one\n$/u)]);
     expect([cut?.cut, cut?.diff?.endsWith('\n')]).toEqual([true, true]);
     expect(cut?.diff?.length).toBeLessThanOrEqual(1024 * 1024);
     expect(cut?.diff?.length).toBeGreaterThan(1024 * 1024 - 200);
+    expect(shortened).toMatchObject({ cut: true, diff: expect.stringContaining('+xxx') });
   });
 
   it('are undone, but not over a later edit unless that is asked for', async () => {

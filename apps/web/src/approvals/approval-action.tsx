@@ -103,9 +103,7 @@ function Change({
           same file.
         </Warning>
       )}
-      {isOpen && diff === null && (
-        <Warning>The difference cannot be shown now. Wait until it is here.</Warning>
-      )}
+      {isOpen && diff === null && <Warning>The difference is not here.</Warning>}
       {diff !== null && (
         <>
           <Unseen texts={[crlf ? diff.replaceAll('\r\n', '\n') : diff]} />
@@ -137,18 +135,11 @@ function Unseen({ texts }: { readonly texts: readonly string[] }): ReactNode {
   );
 }
 
-function Warning({ children }: { readonly children: ReactNode }): ReactNode {
+export function Warning({ children }: { readonly children: ReactNode }): ReactNode {
   return (
     <p className="warning">
       <strong>Note:</strong> {children}
     </p>
-  );
-}
-
-/** Whether a yes would be given to something that is not shown. */
-export function isIncomplete({ action, diffs }: Pick<ApprovalAnswer, 'action' | 'diffs'>): boolean {
-  return (
-    action.kind === 'write' && action.changes.some((_, at) => (diffs[at]?.diff ?? null) === null)
   );
 }
 

@@ -9,8 +9,10 @@ import { useRead, useServices } from '../api/context.tsx';
 import { formatAge } from '../ui/format.ts';
 import { Name } from '../ui/name.tsx';
 import { Loaded, Problem } from '../ui/states.tsx';
-import { ApprovalAction, canCoverTurn, isIncomplete } from './approval-action.tsx';
+import { ApprovalAction, canCoverTurn } from './approval-action.tsx';
+import { NotWhole } from './not-whole.tsx';
 import { APPROVALS, PENDING, summaryOf } from './pending.ts';
+import { shownPart } from './shown-part.ts';
 
 /** Buttons that have just appeared, or changed their meaning, take nothing for so long. */
 const INERT_MS = 500;
@@ -18,7 +20,7 @@ const INERT_MS = 500;
 /**
  * One approval, where it arose or in a view of its own.
  *
- * 1. A decision names the hash of what is on the screen.
+ * 1. A decision names the hash of what is on the screen, and a yes is taken only when all of it is there.
  * 2. It takes no focus, has no key, and no button that Enter would press.
  */
 export function ApprovalCard({ approvalId }: { readonly approvalId: string }): ReactNode {
@@ -89,7 +91,8 @@ function Open({
       predicate: ({ queryKey: [read] }) => String(read).startsWith(APPROVALS),
     });
   };
-  const isBusy = isSending || isIncomplete(answer);
+  const shown = shownPart(answer);
+  const takesYes = !isSending && shown === 'whole';
   const isStale = problem instanceof ApiError && problem.code === 'APPROVAL_STALE';
   return (
     <>
@@ -98,14 +101,19 @@ function Open({
         A yes is bound to the hash <code className="hash">{answer.hash}</code>. Without an answer in{' '}
         {formatAge(answer.expiresAt - Date.now())} it counts as a no.
       </p>
+      {shown !== 'whole' && <NotWhole approval={answer} shown={shown} />}
       {problem !== null && <Problem error={problem} />}
       <div inert={isInert}>
         <div className="actions">
-          <button type="button" disabled={isBusy || isStale} onClick={() => void decide('yes')}>
+          <button type="button" disabled={!takesYes || isStale} onClick={() => void decide('yes')}>
             Yes: <Name>{summaryOf(answer)}</Name>
           </button>
           {canCoverTurn(answer) && (
-            <button type="button" disabled={isBusy || isStale} onClick={() => void decide('turn')}>
+            <button
+              type="button"
+              disabled={!takesYes || isStale}
+              onClick={() => void decide('turn')}
+            >
               Yes, and every later write of this turn
             </button>
           )}

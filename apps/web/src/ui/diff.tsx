@@ -31,14 +31,14 @@ export function Diff({
     () => hunksOf(hasCrlf ? diff.replaceAll('\r\n', '\n') : diff),
     [diff, hasCrlf],
   );
-  if (hunks.length === 0) return <p className="faint">Nothing would change.</p>;
+  if (hunks.length === 0 && !isCut) return <p className="faint">Nothing would change.</p>;
   return (
     <div className="diff">
       {hasCrlf && <p className="faint">All lines end in CRLF.</p>}
       {hunks.map((hunk, index) => (
         <Hunk key={index} hunk={hunk} most={isWhole ? Number.POSITIVE_INFINITY : FOLDED} />
       ))}
-      {isCut && <p className="faint">The difference goes on; this is its beginning.</p>}
+      {isCut && <p>Of this difference, or of a long line in it, only the beginning is shown.</p>}
     </div>
   );
 }

@@ -129,3 +129,10 @@ function readable({ text, omitted, sha256 }: DiffLine): string {
   if (omitted === 0) return decoded;
   return `${decoded} (this line goes on for ${omitted} bytes; its sha256 is ${sha256 ?? ''})`;
 }
+
+const SHORTENED = / \(this line goes on for \d+ bytes; its sha256 is [\da-f]{64}\)$/u;
+
+/** Whether a line of a diff has only the beginning of the line that it shows; also of one that says so itself. */
+export function isShortened(line: string): boolean {
+  return line.endsWith(')') && SHORTENED.test(line.slice(-160));
+}

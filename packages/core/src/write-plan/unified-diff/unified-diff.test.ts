@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { isRefused, planOn, resultOf } from '../testing/memory-files.ts';
+import { isShortened } from './format.ts';
 import { readDiff } from './read-diff.ts';
 
 /** Hazard: a diff that does not show what is written. */
@@ -97,6 +98,8 @@ describe('a unified diff', () => {
     const { text } = await diffAfter(`${long}a`, [{ type: 'overwrite', content: `${long}b` }]);
     expect(text.length).toBeLessThan(140_000);
     expect(text).toContain('(this line goes on for 34465 bytes; its sha256 is ');
+    const lines = text.split('\n');
+    expect(lines.filter(isShortened).map((line) => line[0])).toEqual(['-', '+']);
   });
 
   it('is cut where it was asked to be', async () => {
