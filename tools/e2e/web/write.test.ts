@@ -68,6 +68,7 @@ describe.skipIf(missingBrowser !== null)('a write in the browser', () => {
   }) => {
     const { page, server, args, provider } = await startWriting(machine, browser());
     await waitFor('some text', async () => (await textOf(page)).length > 8000);
+    const { saved } = await watermarks(page);
     server.running.kill('SIGKILL');
     await server.running.finished;
     await page.getByText(/No contact for/u).waitFor();
@@ -80,10 +81,15 @@ describe.skipIf(missingBrowser !== null)('a write in the browser', () => {
     const text = await textOf(page);
     expect(String(await machine.read('docs/long.md'))).toBe(LONG_TEXT);
     expect(LONG_TEXT.startsWith(text)).toBe(true);
-    await page
+    // What the page called saved was not written again.
+    const joined = await page
       .getByText(/^Joined at line \d+: /u)
       .first()
-      .waitFor();
+      .textContent();
+    const [, line] = /line (\d+)/u.exec(joined ?? '') ?? [];
+    const savedLines = LONG_TEXT.slice(0, saved).split('\n').length - 1;
+    expect(savedLines).toBeGreaterThan(10);
+    expect(Number(line)).toBeGreaterThan(savedLines);
     expect(page.url()).toContain('/w/');
   });
 
