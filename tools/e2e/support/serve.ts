@@ -12,9 +12,6 @@ import { createSandbox } from './sandbox.ts';
 import type { Sandbox } from './sandbox.ts';
 import { waitFor } from './wait.ts';
 
-/** A start takes half a second, and many times that on a machine that runs other tests. */
-const START_MS = 35_000;
-
 export const SERVER_TOKEN = 'a-token-of-the-tests-0123456789';
 
 export type { HttpAnswer, HttpQuestion };
@@ -45,17 +42,13 @@ export async function serve(
     ...options,
     env: { ORION_SERVER_TOKEN: SERVER_TOKEN, ...options.env },
   });
-  const url = await waitFor(
-    'the URL of the server',
-    async () => {
-      const [line] = /^http:\/\/\S+\n/u.exec(running.stdout()) ?? [];
-      if (line !== undefined) return line.trim();
-      const ended = await Promise.race([running.finished, Promise.resolve(null)]);
-      if (ended !== null) throw new Error(`the server ended: ${ended.exitCode}\n${ended.stderr}`);
-      return null;
-    },
-    START_MS,
-  );
+  const url = await waitFor('the URL of the server', async () => {
+    const [line] = /^http:\/\/\S+\n/u.exec(running.stdout()) ?? [];
+    if (line !== undefined) return line.trim();
+    const ended = await Promise.race([running.finished, Promise.resolve(null)]);
+    if (ended !== null) throw new Error(`the server ended: ${ended.exitCode}\n${ended.stderr}`);
+    return null;
+  });
   const port = Number(new URL(url).port);
   return {
     running,

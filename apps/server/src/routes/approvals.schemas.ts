@@ -104,11 +104,9 @@ export const approvalAnswer: z.ZodType<ApprovalAnswer> = z
             description:
               'A unified diff without the keys in use; null where an earlier version has asked.',
           }),
-          cut: z
-            .boolean()
-            .openapi({
-              description: 'Of the diff, or of a long line in it, only the beginning is here.',
-            }),
+          cut: z.boolean().openapi({
+            description: 'Of the diff, or of a long line in it, only the beginning is here.',
+          }),
         }),
       )
       .openapi({ description: 'Of a write that waits, file by file.' }),

@@ -68,11 +68,9 @@ export const changeDiffAnswer: z.ZodType<ChangeDiffAnswer> = z
         diff: z.string().nullable().openapi({
           description: 'A unified diff; null where the bytes before or after it are gone.',
         }),
-        cut: z
-          .boolean()
-          .openapi({
-            description: 'Of the diff, or of a long line in it, only the beginning is here.',
-          }),
+        cut: z.boolean().openapi({
+          description: 'Of the diff, or of a long line in it, only the beginning is here.',
+        }),
       }),
     ),
   })
