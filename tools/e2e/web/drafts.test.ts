@@ -59,8 +59,8 @@ describe.skipIf(missingBrowser !== null)('a message that is typed', () => {
     });
     await send(page).click();
     await waitFor('the turn', async () => (await countTurns(server)) === 1);
-    await page.unroute(MESSAGES);
     await page.reload();
+    await page.unroute(MESSAGES);
     await message(page).waitFor();
     expect(await message(page).inputValue()).toBe(TEXT);
     await page.getByRole('main').getByText(TEXT).first().waitFor();
