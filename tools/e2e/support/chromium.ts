@@ -65,8 +65,11 @@ async function unpack(): Promise<{ executablePath: string; env: Record<string, s
     // Its own configuration looks for the fonts below /tmp; without one, text has no height.
     const fonts = join(CACHE, 'orion-fonts.conf');
     const folders = `<dir>${CACHE}/fonts/fonts</dir><cachedir>${CACHE}/fonts-cache</cachedir>`;
-    await writeFile(fonts, `<?xml version="1.0"?><fontconfig>${folders}</fontconfig>`);
-    await writeFile(complete, '');
+    // Once: a browser that starts meanwhile would find it empty, and draw with other widths.
+    if (!existsSync(complete)) {
+      await writeFile(fonts, `<?xml version="1.0"?><fontconfig>${folders}</fontconfig>`);
+      await writeFile(complete, '');
+    }
     return { executablePath, env: { ...(process.env as object), FONTCONFIG_FILE: fonts } };
   } finally {
     for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
