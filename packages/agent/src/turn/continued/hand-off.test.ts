@@ -99,7 +99,7 @@ it('lets a file be written to its end, and the session go after that', async () 
   const turn = await openTurn();
   const handOff = new AbortController();
   const owner = await turn.owner([callsReply([beginCall()]), textReply('one\nDONE\n')], {
-    speed: 20,
+    speed: 6,
     isSeen: true,
     async delay({ name }) {
       if (name !== 'commit') return;
@@ -110,7 +110,7 @@ it('lets a file be written to its end, and the session go after that', async () 
   });
   const running = turn.run(owner, { handOff: handOff.signal });
   await expect.poll(() => handOff.signal.aborted, { interval: 5 }).toBe(true);
-  const next = await turn.owner([textReply('written')], { speed: 20 });
+  const next = await turn.owner([textReply('written')], { speed: 6 });
   const [left, events] = await Promise.all([running, turn.run(next)]);
   expect(left?.map(({ type }) => type)).not.toContain('done');
   expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\n');
