@@ -354,6 +354,29 @@ export function describeTurnQueueContract(
         expect(attempts[2]).toEqual({ turnId: suspect, attempt: 2, isAlone: true });
       }));
 
+    test('a process that is overloaded takes nothing, until it is not', () =>
+      withQueue(async (tested) => {
+        const { queue } = tested;
+        const { handler, ids, open } = recorder();
+        let isOverloaded = true;
+        queue.work(
+          handler(async (attempt) => {
+            await end(tested, attempt);
+            await queue.complete(attempt, null);
+          }),
+          { ...SLOTS, isOverloaded: () => isOverloaded },
+        );
+        const turnId = await submit(tested);
+        open(turnId);
+        const handed = async () => {
+          await tested.pass();
+          return ids();
+        };
+        expect(await handed()).toEqual([]);
+        isOverloaded = false;
+        await settled(handed).toEqual([turnId]);
+      }));
+
     test('a turn that rests keeps nobody waiting, and once it goes on runs alone again if it did', () =>
       withQueue(async (tested) => {
         const { queue } = tested;

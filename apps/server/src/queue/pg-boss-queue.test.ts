@@ -146,6 +146,64 @@ it('says to an attempt that was given to another process that it is lost, and le
   expect((answer as { rows: unknown }).rows).toEqual([{ state: 'active' }]);
 });
 
+it('lets an attempt of its own that the engine gave up end before the next one begins', async () => {
+  const store = await openTestStore();
+  const { queue, pass } = await openQueue(store);
+  const attempts: number[] = [];
+  const isSaved = Promise.withResolvers<void>();
+  queue.work(
+    async ({ attempt }) => {
+      attempts.push(attempt);
+      await isSaved.promise;
+    },
+    { slots: 2 },
+  );
+  const turn = newTurn();
+  await store.servedTurns.submit(turn, null, (id, inside) => queue.submit(id, inside, turn));
+  await expect.poll(() => attempts).toEqual([1]);
+  await store.engineDatabase?.executeSql(`update orion_queue.job set state = 'retry'`);
+  const taken = async (): Promise<unknown> => {
+    await pass();
+    const text = 'select state, retry_count::int from orion_queue.job';
+    const answer = await store.engineDatabase?.executeSql(text);
+    return (answer as { rows: unknown }).rows;
+  };
+  await expect.poll(taken).toEqual([{ state: 'active', retry_count: expect.anything() }]);
+  expect(attempts).toEqual([1]);
+  isSaved.resolve();
+  await expect.poll(() => attempts).toEqual([1, 2]);
+});
+
+it('makes no second job of a turn that waits to run alone', async () => {
+  const store = await openTestStore();
+  const { queue, pass } = await openQueue(store);
+  const turn = newTurn();
+  const { promise: isAloneHere, resolve } = Promise.withResolvers<void>();
+  const isOver = Promise.withResolvers<void>();
+  queue.work(
+    async (attempt) => {
+      if (attempt.isAlone !== true) return queue.giveBack(attempt, { isAlone: true });
+      resolve();
+      await isOver.promise;
+      return undefined;
+    },
+    { slots: 1 },
+  );
+  await store.servedTurns.submit(turn, null, (id, inside) => queue.submit(id, inside, turn));
+  await expect
+    .poll(async () => {
+      await pass();
+      return Promise.race([isAloneHere.then(() => 'alone'), wait(1, 'not yet')]);
+    })
+    .toBe('alone');
+  const other = await openQueue(store);
+  other.queue.work(() => Promise.resolve(), { slots: 1 });
+  await other.pass();
+  const answer = await store.engineDatabase?.executeSql('select name from orion_queue.job');
+  isOver.resolve();
+  expect((answer as { rows: unknown }).rows).toEqual([{ name: 'turn.alone.v1' }]);
+});
+
 it('leaves room for other projects where one has more turns than it may run', async () => {
   const store = await openTestStore();
   const { queue, pass } = await openQueue(store, { perProject: 2 });
