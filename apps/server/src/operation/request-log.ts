@@ -25,6 +25,8 @@ export type ServerLog = {
   /** An error that is a defect. Its message may hold anything and is left out. */
   defect(id: string, error: unknown): void;
   note(message: string): void;
+  /** Something failed that is tried again or told elsewhere; worth a look if it goes on. */
+  warn(message: string): void;
 };
 
 const MAX_PATH = 200;
@@ -46,6 +48,7 @@ export function createLog(
       ),
     defect: (id, error) => logger.error({ id, ...placeOf(error) }, 'defect'),
     note: (message) => logger.info(message),
+    warn: (message) => logger.warn(message),
   };
 }
 

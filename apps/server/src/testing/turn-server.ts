@@ -97,7 +97,7 @@ export async function startTurnServer(
       },
       log: turnLog,
     },
-    log: { request() {}, defect: (_id, error) => failures.push(error), note() {} },
+    log: { request() {}, defect: (_id, error) => failures.push(error), note() {}, warn() {} },
     metrics: () => {
       throw new OrionError({ code: 'INTERNAL_ERROR', message: 'No metrics here' });
     },

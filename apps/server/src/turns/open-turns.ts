@@ -7,6 +7,7 @@ import type { Clock, RunEvent, ServingHold, TurnQueue } from '@orion/contracts';
 
 import type { QueueKind } from '../configuration.ts';
 import type { ServerLimits } from '../limits.ts';
+import { rarely } from '../operation/rarely.ts';
 import type { ServerLog } from '../operation/request-log.ts';
 import type { Projects } from '../projects.ts';
 import { InProcessQueue } from '../queue/in-process-queue.ts';
@@ -63,12 +64,14 @@ export async function openTurns(options: OpenTurnsOptions): Promise<ServedTurnsH
   const { servedTurns: turns, turnLog } = orion.store;
   const isShared = isQueueShared(options);
   const hold = await orion.store.holdServing(isShared ? { sharedBy: placeOf(projects) } : {});
-  const report = (what: string, error: unknown): void => {
+  const warn = (text: string): void => log.warn(text);
+  const report = (what: string, error: unknown, write = warn): void => {
     const { code } = toErrorInfo(error);
     if (code === 'INTERNAL_ERROR') log.defect(what, error);
-    else log.note(`${what}: ${code}`);
+    else write(`${what}: ${code}`);
   };
-  const queue = await openQueue(options, hold, (error) => report('queue', error)).catch(
+  const warnRarely = rarely(clock, warn);
+  const queue = await openQueue(options, hold, (error) => report('queue', error, warnRarely)).catch(
     async (error: unknown) => {
       await hold.release();
       throw error;
