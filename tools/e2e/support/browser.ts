@@ -30,10 +30,16 @@ export type WatchedPage = {
   readonly problems: readonly string[];
 };
 
+export type PageOptions = {
+  readonly hasFakeClock?: boolean;
+  /** Runs in every document before the code of the page. */
+  readonly before?: () => void;
+};
+
 export async function openPage(
   browser: Browser,
   url: string,
-  { hasFakeClock = false }: { readonly hasFakeClock?: boolean } = {},
+  { hasFakeClock = false, before }: PageOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext();
   context.setDefaultTimeout(LIMIT_MS);
@@ -44,6 +50,7 @@ export async function openPage(
     const isHere = (host: string): boolean => /^(?:127\.0\.0\.1|[a-z.]*localhost):/u.test(host);
     expect([...watched.hosts()].filter((host) => !isHere(host))).toEqual([]);
   });
+  if (before !== undefined) await context.addInitScript(before);
   const page = await context.newPage();
   if (hasFakeClock) await page.clock.install();
   await page.goto(url);

@@ -93,23 +93,6 @@ describe.skipIf(missingBrowser !== null)('a write in the browser', () => {
     expect(page.url()).toContain('/w/');
   });
 
-  fully(
-    'connections that are cut again and again: each line once and in order',
-    async ({ machine }) => {
-      const proxy = await startProxy();
-      const { page, provider } = await startWriting(machine, browser(), { proxy });
-      for (let cut = 1; cut <= 4; cut += 1) {
-        const before = (await textOf(page)).length;
-        await waitFor('further text', async () => (await textOf(page)).length > before + 1000);
-        expect(LONG_TEXT.startsWith(await textOf(page))).toBe(true);
-        proxy.cut();
-      }
-      provider.hurry();
-      await page.getByText(sha256(LONG_TEXT)).waitFor();
-      expect(LONG_TEXT.startsWith(await textOf(page))).toBe(true);
-    },
-  );
-
   test('stops when it is asked to, and what is unfinished is written with one button', async ({
     machine,
   }) => {

@@ -71,6 +71,11 @@ type Batches = AsyncGenerator<EventBatch, void>;
 
 type Stream = AsyncIterable<TurnStreamEvent> & { readonly lastEventId: string | null };
 
+/**
+ * Every event that arrived is passed on, also when the connection is lost right behind it: a connection that lives for
+ * less than a batch leads further, too. `at` is the place of the last event of the batch, and not of one that is still
+ * on its way to the next.
+ */
 async function* batchesOf(stream: Stream, signal: AbortSignal): Batches {
   const iterator = stream[Symbol.asyncIterator]();
   let next = iterator.next();
@@ -79,15 +84,18 @@ async function* batchesOf(stream: Stream, signal: AbortSignal): Batches {
       const first = await next;
       if (first.done === true) return;
       const events: TurnStreamEvent[] = [first.value];
+      let at = stream.lastEventId;
       next = iterator.next();
       const full = sleep(systemClock, BATCH_MS, signal);
       while (events.length < MOST_IN_BATCH) {
-        const more = await Promise.race([next, full]);
+        // What failed is thrown to whoever asks for the next batch.
+        const more = await Promise.race([next, full]).catch(() => undefined);
         if (more === undefined || more.done === true) break;
         events.push(more.value);
+        at = stream.lastEventId;
         next = iterator.next();
       }
-      yield { events, at: stream.lastEventId ?? '0' };
+      yield { events, at: at ?? '0' };
     }
   } finally {
     // A question that is still open is answered by the abort of its connection.

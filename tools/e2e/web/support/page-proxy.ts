@@ -17,9 +17,15 @@ export type PageProxy = {
   readonly rewrite: (text: string, other: string) => void;
   /** From now on nothing comes of the streams that are open. */
   readonly silenceStreams: () => void;
+  /** Each stream from now on ends within the event behind so many whole ones; where that is null, it is not cut. */
+  readonly cutStreams: (afterEvents: () => number | null) => void;
+  /** From now on the server does not hear behind which event a stream is to begin, and sends all of them. */
+  readonly forgetPlaces: () => void;
 };
 
 const STREAM = /^content-type: text\/event-stream/imu;
+const PLACE = /^last-event-id: /imu;
+const DATA = '\ndata: ';
 
 export async function startProxy(): Promise<PageProxy> {
   let target = 0;
@@ -35,6 +41,21 @@ export async function startProxy(): Promise<PageProxy> {
   const sockets = new Set<Socket>();
   const streams = new Set<Socket>();
   const silent = new Set<Socket>();
+  let forgets = false;
+  let cutAfter = (): number | null => null;
+  /** Whole events that still pass. */
+  const left = new Map<Socket, number>();
+  /** How many of these bytes come before the place where their stream is cut. */
+  const passing = (stream: Socket, bytes: Buffer): number => {
+    let events = left.get(stream);
+    if (events === undefined) return bytes.length;
+    for (let at = bytes.indexOf(DATA); at !== -1; at = bytes.indexOf(DATA, at + 1)) {
+      if (events === 0) return at + DATA.length;
+      events -= 1;
+    }
+    left.set(stream, events);
+    return bytes.length;
+  };
   const server = createServer((client) => {
     const behind = connect({ port: target, host: '127.0.0.1' });
     let kept: Buffer[] = [];
@@ -50,10 +71,25 @@ export async function startProxy(): Promise<PageProxy> {
         else other.destroy();
       });
     }
-    client.pipe(behind);
+    client.on('data', (asked: Buffer) => {
+      const text = asked.toString('latin1');
+      behind.write(forgets ? Buffer.from(text.replace(PLACE, 'x-place: '), 'latin1') : asked);
+    });
+    client.on('end', () => behind.end());
     behind.on('data', (given: Buffer) => {
       const bytes = rewritten(given);
-      if (STREAM.test(bytes.toString('latin1'))) streams.add(behind);
+      if (STREAM.test(bytes.toString('latin1'))) {
+        streams.add(behind);
+        const events = cutAfter();
+        if (events !== null) left.set(behind, events);
+      }
+      const whole = passing(behind, bytes);
+      if (whole < bytes.length) {
+        left.delete(behind);
+        client.end(bytes.subarray(0, whole));
+        behind.destroy();
+        return;
+      }
       if (mode === 'silent' || silent.has(behind)) return;
       if (mode === 'buffering' && streams.has(behind)) kept.push(bytes);
       else client.write(bytes);
@@ -85,5 +121,7 @@ export async function startProxy(): Promise<PageProxy> {
     silenceStreams: () => {
       for (const stream of streams) silent.add(stream);
     },
+    cutStreams: (given) => (cutAfter = given),
+    forgetPlaces: () => (forgets = true),
   };
 }

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import type { Script, ScriptedProvider } from '@orion/llm-adapters/scripted';
 
 import { openPage, pageLink } from '../../support/browser.ts';
-import type { WatchedPage } from '../../support/browser.ts';
+import type { PageOptions, WatchedPage } from '../../support/browser.ts';
 import { at } from '../../support/sandbox.ts';
 import type { Sandbox } from '../../support/sandbox.ts';
 import { serve } from '../../support/serve.ts';
@@ -19,11 +19,10 @@ export type ServedPage = {
   readonly page: Page;
 };
 
-export type PageSurroundings = {
+/** With a fake clock, time on the page, and everything that waits on it, is moved by `page.clock`. */
+export type PageSurroundings = PageOptions & {
   /** Between the browser and the server. */
   readonly proxy?: PageProxy;
-  /** Time on the page, and everything that waits on it, is moved by `page.clock`. */
-  readonly hasFakeClock?: boolean;
   /** Further options of the server. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -33,7 +32,7 @@ export async function openServed(
   machine: Sandbox,
   browser: Browser,
   script: Script,
-  { proxy, hasFakeClock = false, args: more = [], env = {} }: PageSurroundings = {},
+  { proxy, args: more = [], env = {}, ...options }: PageSurroundings = {},
 ): Promise<ServedPage> {
   const provider = await machine.provider(script);
   const names = proxy === undefined ? [] : ['--allow-host', `127.0.0.1:${proxy.port}`];
@@ -42,6 +41,6 @@ export async function openServed(
   proxy?.leadTo(server.port);
   const link = new URL(pageLink(server));
   if (proxy !== undefined) link.port = String(proxy.port);
-  const watched = await openPage(browser, link.href, { hasFakeClock });
+  const watched = await openPage(browser, link.href, options);
   return { provider, args, server, watched, page: watched.page };
 }
