@@ -17,6 +17,7 @@ export { describeProtocolContract } from './protocol-contract.ts';
 export type { ProtocolContractOptions } from './protocol-contract.ts';
 export { collect, createProtocolContext, outcomeOf, textOf } from './protocol-context.ts';
 export { describeServedTurnsContract } from './served-turns-contract.ts';
+export { describeSessionStoreContract } from './session-store-contract.ts';
 export { describeToolOutputStoreContract } from './tool-output-store-contract.ts';
 export { describeToolRegistryContract } from './tool-registry-contract.ts';
 export { describeTraceStoreContract } from './trace-store-contract.ts';
