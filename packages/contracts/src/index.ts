@@ -204,6 +204,21 @@ export type {
 } from './workspace/text-lists.ts';
 export type { PlanCommitOutcome, PlanCommitRequest } from './workspace/plans.ts';
 export type {
+  ClaimedContent,
+  DecidedCommit,
+  NewStoredSession,
+  SessionAppend,
+  SessionAppended,
+  SessionClaim,
+  SessionContent,
+  SessionOwner,
+  SessionPiece,
+  SessionTextName,
+  StoredSession,
+  TextPlace,
+  TextPlaces,
+} from './workspace/session-content.ts';
+export type {
   ClaimedSession,
   CleanReport,
   SaveResult,

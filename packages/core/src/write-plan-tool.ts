@@ -5,6 +5,7 @@ import type {
   PlanReport,
   SessionHandle,
   Tool,
+  TurnFence,
   TurnRecord,
   Workspace,
   WritePlan,
@@ -27,9 +28,15 @@ export interface WritePlanTool {
   tool(open: (request: BeginRequest, toolCallId: string) => Promise<BegunSession>): Tool;
   /**
    * Checks the request, creates the session on disk, and words the result for the model. `turn` is what a recovery
-   * needs to know; it is stored together with the session. `policy` is used instead of `approval` of the options.
+   * needs to know; it is stored together with the session. `policy` is used instead of `approval` of the options;
+   * `fence` is the turn that owns the session.
    */
-  begin(request: BeginRequest, turn?: TurnRecord, policy?: ApprovalPolicy): Promise<BegunSession>;
+  begin(
+    request: BeginRequest,
+    turn?: TurnRecord,
+    policy?: ApprovalPolicy,
+    fence?: TurnFence,
+  ): Promise<BegunSession>;
   /**
    * Runs a write plan, given in its JSON form or as `{plan}`. Rejects with INVALID_PLAN. A failed operation is reported;
    * nothing has changed then, unless the plan says `atomic: false`.
@@ -98,9 +105,9 @@ export function createWritePlanTool({
   };
   return {
     tool: (open) => createBeginTool(open, strict),
-    async begin(request, turn, policy = approval) {
+    async begin(request, turn, policy = approval, fence) {
       if (policy.kind === 'never') throw neverApproved();
-      const begun = await beginSession(request, turn, ports);
+      const begun = await beginSession(request, { turn, fence }, ports);
       sessions.set(begun.handle.id, begun.handle);
       return begun;
     },

@@ -5,6 +5,7 @@ import type {
   RequestKeys,
   ServedTurns,
   ServingHold,
+  SessionContent,
   ToolOutputStore,
   TraceStore,
   TurnLog,
@@ -24,6 +25,7 @@ import type { StoreLocation, StoreOptions } from './store-options.ts';
 import { createSqlToolOutputStore } from './tool-outputs/sql-tool-output-store.ts';
 import { createSqlTraceStore } from './traces/sql-trace-store.ts';
 import { createSqlTurnLog } from './turn-log/sql-turn-log.ts';
+import { createSqlSessionContent } from './write-sessions/sql-session-content.ts';
 
 /** Statements as they are, through the connections of the store and with its errors. */
 export type EngineDatabase = {
@@ -42,6 +44,8 @@ export interface Store {
   readonly servedTurns: ServedTurns;
   readonly requestKeys: RequestKeys;
   readonly approvals: Approvals;
+  /** Write sessions; null in a store that is not a Postgres. */
+  readonly sessionContent: SessionContent | null;
   /**
    * Makes this process the one that runs the served turns of this store, or one of those that say the same `sharedBy`
    * (Postgres only; at most 50 letters, digits and `-`), until it releases it or dies. Rejects with STORE_IN_USE, which
@@ -108,6 +112,7 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
       claim: (projectId, key, made, unmade) => claimKey(reported, projectId, key, made, unmade),
     },
     approvals: createSqlApprovals(reported),
+    sessionContent: location.kind === 'postgres' ? createSqlSessionContent(database) : null,
     holdServing: (sharing) => holdServing(reported, clock, sharing),
     engineDatabase: location.kind === 'postgres' ? engineDatabase(reported, options.wake) : null,
     tryWrite: () => writeTrial.run(reported),

@@ -1,7 +1,13 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { OrionError } from '@orion/contracts';
-import type { Clock, ProtectedPaths, Workspace } from '@orion/contracts';
+import type {
+  Clock,
+  ProtectedPaths,
+  SessionContent,
+  SessionStore,
+  Workspace,
+} from '@orion/contracts';
 import { BackupStore } from './commit/backup-store.ts';
 import type { Committer } from './commit/commit-site.ts';
 import { commitFile, prepareCommit } from './commit/prepare-commit.ts';
@@ -23,7 +29,7 @@ import { searchFiles } from './reading/search-files.ts';
 import { ScratchFiles } from './scratch-files.ts';
 import { createServerFiles } from './server-files.ts';
 import { SetAside } from './set-aside.ts';
-import type { EventSink } from './session-dir/session-store-options.ts';
+import type { EventSink, SessionStoreOptions } from './session-dir/session-store-options.ts';
 import { loadSessionKey } from './session-dir/session-key.ts';
 import type { SessionKey } from './session-dir/session-key.ts';
 import { DiskSessionStore } from './session-dir/session-store.ts';
@@ -76,6 +82,11 @@ export type WorkspaceOptions = {
   /** Instead of `.orion` under the root. */
   readonly stateDirectory?: string;
   readonly clock: Clock;
+  /**
+   * Where write sessions lie that any process may take over; without it, they are directories of the state directory. It
+   * is asked for at the first use.
+   */
+  readonly sessionContent?: () => SessionContent;
   readonly settings?: Partial<WorkspaceSettings>;
   /**
    * The directory of this user's key, which proves that a session or backup is the user's own. Without a directory,
@@ -103,7 +114,16 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<Worksp
   const userDirectory = await resolveChosen(options.userKeyDirectory);
   const state = new StateDirectory(chosen ?? join(root, '.orion'), root);
   state.closeToOthers(chosen === undefined ? 'whole' : 'inside');
-  return openWorkspace(options, { givenRoot, root, state, userDirectory });
+  const { sessionContent: content } = options;
+  const openSessions: OpenSessions =
+    content === undefined
+      ? (shared) => new DiskSessionStore(shared)
+      : await import('./stored/stored-session-store.ts').then(
+          ({ StoredSessionStore }) =>
+            (shared) =>
+              new StoredSessionStore({ ...shared, content }),
+        );
+  return openWorkspace(options, { givenRoot, root, state, userDirectory }, openSessions);
 }
 
 async function resolveChosen(path: string | undefined): Promise<string | undefined> {
@@ -130,6 +150,11 @@ async function resolveRoot(givenRoot: string): Promise<string> {
   });
 }
 
+/** What a workspace needs of its sessions, wherever they lie. */
+type OpenSessions = (
+  options: SessionStoreOptions,
+) => SessionStore & Pick<DiskSessionStore, 'lockTarget' | 'releaseAll'>;
+
 type Places = {
   readonly givenRoot: string;
   readonly root: string;
@@ -137,7 +162,11 @@ type Places = {
   readonly userDirectory: string | undefined;
 };
 
-function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
+function openWorkspace(
+  options: WorkspaceOptions,
+  places: Places,
+  openSessions: OpenSessions,
+): Workspace {
   const settings: WorkspaceSettings = { ...DEFAULT_WORKSPACE_SETTINGS, ...options.settings };
   const { clock, confirmProtectedPath, onEvent = (): void => undefined } = options;
   const { root, state } = places;
@@ -157,7 +186,7 @@ function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
   const scratch = new ScratchFiles({ state, clock, root, limits: attic });
   const list = (): Promise<ProtectedPaths> => listProtected(root, (path) => policy.isAllowed(path));
   const setAside = new SetAside({ state, clock, root, limits: attic, list });
-  const sessions = new DiskSessionStore({
+  const sessions = openSessions({
     clock,
     root,
     state,

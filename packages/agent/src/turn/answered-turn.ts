@@ -92,7 +92,8 @@ class ProtocolRun {
   #calls: ReadonlyMap<string, ToolCall> = new Map();
 
   constructor(scope: TurnScope, adapter: LlmAdapter, identity: ProviderIdentity, mode: Mode) {
-    const { workspace, writePlanTool, approval } = scope.dependencies;
+    const { workspace, writePlanTool, approval, ownership } = scope.dependencies;
+    const fence = ownership.fence ?? undefined;
     this.#scope = scope;
     this.#identity = identity;
     this.#capture = captureArguments(adapter, workspace);
@@ -103,9 +104,10 @@ class ProtocolRun {
       async (request, callId) => {
         const { requestId } = scope.ids;
         if ((scope.owned?.left ?? null) !== null) {
-          await removeUnreported(workspace, requestId, callId);
+          await removeUnreported(workspace, { requestId, callId, ...defined({ fence }) });
         }
-        const begun = await writePlanTool.begin(request, this.#turnRecord(callId), approval);
+        const record = this.#turnRecord(callId);
+        const begun = await writePlanTool.begin(request, record, approval, fence);
         this.#opened.set(callId, begun.handle);
         return begun;
       },

@@ -25,8 +25,10 @@ export async function* recover(
   sessionId: string,
   decision: Decision | null,
 ): AsyncGenerator<RunEventBody, TurnEnd | null> {
-  const { workspace, settings } = scope.dependencies;
-  const recovered = await recoverSession(workspace, sessionId, sessionSettingsOf(settings, null));
+  const { workspace, settings, ownership } = scope.dependencies;
+  const fence = ownership.fence ?? undefined;
+  const own = sessionSettingsOf(settings, null);
+  const recovered = await recoverSession(workspace, sessionId, own, fence);
   const { turn } = recovered;
   scope.messages = decision === null ? recoveredHistory(recovered) : (turn?.messages ?? []);
   if (turn !== null) {
@@ -103,10 +105,11 @@ export async function* goOnWriting(
 }
 
 async function recoveryContext(scope: TurnScope, { turn }: RecoveredSession): Promise<TurnContext> {
-  const { connect, writePlanTool, approval } = scope.dependencies;
+  const { connect, writePlanTool, approval, ownership } = scope.dependencies;
+  const fence = ownership.fence ?? undefined;
   const { adapter } = await connect(turn === null ? null : identityOf(turn));
   return turnContext(scope, adapter, turn?.mode ?? 'act', (request) =>
-    writePlanTool.begin(request, undefined, approval),
+    writePlanTool.begin(request, undefined, approval, fence),
   );
 }
 

@@ -2,6 +2,7 @@ import type {
   Message,
   SessionHandle,
   SessionMetadata,
+  TurnFence,
   TurnRecord,
   Workspace,
   WriteReceipt,
@@ -39,13 +40,14 @@ export type RecoveredSession = {
     | { readonly kind: 'overtaken'; readonly written: string | null };
 };
 
-/** Claims a session and rebuilds what the reducer needs to know of its text. */
+/** Claims a session, for the turn of `fence`, and rebuilds what the reducer needs to know of its text. */
 export async function recoverSession(
   workspace: Workspace,
   sessionId: string,
   settings: SessionSettings,
+  fence?: TurnFence,
 ): Promise<RecoveredSession> {
-  const claimed = await workspace.sessions.claim(sessionId);
+  const claimed = await workspace.sessions.claim(sessionId, fence);
   const { handle, record, turn, writing, notes } = claimed;
   try {
     const content = await (handle.metadata.uploaded === true

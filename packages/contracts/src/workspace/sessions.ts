@@ -1,3 +1,4 @@
+import type { TurnFence } from '../conversation-store.ts';
 import type {
   Seam,
   SessionMetadata,
@@ -18,9 +19,10 @@ export interface SessionStore {
   /**
    * Creates the session directory, and takes its lease and the lock of its target. Without a usable disk, the session
    * lives in memory (`persistence`). Rejects with TARGET_LOCKED and leaves nothing behind. `turn` is stored together
-   * with the session: a process killed at any moment leaves both or neither.
+   * with the session: a process killed at any moment leaves both or neither. `fence` is the turn that owns it, for a
+   * store that knows whose a turn is.
    */
-  begin(metadata: SessionMetadata, turn?: TurnRecord): Promise<SessionHandle>;
+  begin(metadata: SessionMetadata, turn?: TurnRecord, fence?: TurnFence): Promise<SessionHandle>;
   /** One session, from the sessions or the attic. Rejects with SESSION_NOT_FOUND. */
   find(sessionId: string): Promise<SessionListing>;
   /** All stored sessions, newest first, whatever their condition; or only those that a start offers to recover. */
@@ -30,7 +32,7 @@ export interface SessionStore {
    * Rejects with SESSION_NOT_FOUND, SESSION_BUSY (live elsewhere, or claimed first by another), SESSION_DAMAGED,
    * SESSION_FOREIGN, TARGET_LOCKED.
    */
-  claim(sessionId: string): Promise<ClaimedSession>;
+  claim(sessionId: string, fence?: TurnFence): Promise<ClaimedSession>;
   /** The turn that began the session, read without a claim; null if it belongs to another user or does not exist. */
   readTurn(sessionId: string): Promise<TurnRecord | null>;
   /**
@@ -132,9 +134,9 @@ export type SaveResult = { readonly durableBytes: number; readonly persistence: 
 export interface SessionHandle {
   readonly id: string;
   readonly metadata: SessionMetadata;
-  /** Absolute. */
+  /** Absolute; the name of a session that lies in a database. */
   readonly directory: string;
-  /** The content file named by `state.json`. A failed fsync changes it. */
+  /** The content file named by `state.json`. A failed fsync changes it. No file where there is no directory. */
   contentPath(): string;
   persistence(): 'disk' | 'memory';
   /** Appends content that belongs to the file. Lone surrogates are kept, as WTF-8. */

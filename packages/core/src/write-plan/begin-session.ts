@@ -3,6 +3,7 @@ import type {
   JsonObject,
   SessionMetadata,
   TargetSnapshot,
+  TurnFence,
   TurnRecord,
   Workspace,
   WriteOperation,
@@ -26,7 +27,7 @@ export type BeginPorts = PlanPorts & {
 /** Checks the request, creates the session on disk, and builds the result for the model. */
 export async function beginSession(
   request: BeginRequest,
-  turn: TurnRecord | undefined,
+  owner: { readonly turn: TurnRecord | undefined; readonly fence: TurnFence | undefined },
   ports: BeginPorts,
 ): Promise<BegunSession> {
   const { workspace, clock, createId, strict } = ports;
@@ -52,7 +53,7 @@ export async function beginSession(
     ...(request.upload === undefined ? {} : { uploaded: true }),
     target,
   };
-  const handle = await workspace.sessions.begin(metadata, turn);
+  const handle = await workspace.sessions.begin(metadata, owner.turn, owner.fence);
   return {
     handle,
     result: {

@@ -34,6 +34,8 @@ export const SCHEMAS: readonly string[] = [
   'b51880824e73704aeb7f0427e972455ffe74e9ce9987947937c5b12d356872d7',
   '1ec43994ae330f289315b9893b109028d69f4dace0c22994b3289a78e31b2ebe',
   '5fc7fd22770a6c0d7c6e138ad86068fd3422282c9548bf804b8ec2718be516dd',
+  // Step 10 is for Postgres.
+  '5fc7fd22770a6c0d7c6e138ad86068fd3422282c9548bf804b8ec2718be516dd',
 ];
 
 const MAX_OBJECTS = 64;
@@ -49,7 +51,7 @@ export function readContents(connection: DatabaseSync): SqliteContents {
     )
     .all();
   if (objects.length === 0) return { kind: 'empty' };
-  const version = SCHEMAS.indexOf(schemaHash(objects)) + 1;
+  const version = SCHEMAS.lastIndexOf(schemaHash(objects)) + 1;
   if (version === 0) return newerVersion(connection, objects);
   return { kind: 'ours', version, owner: version < 4 ? null : ownerOf(connection) };
 }

@@ -25,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'what a person is shown of a write',
     statements: () => ['alter table approval add column diffs text'],
   },
+  { version: 10, name: 'write sessions in rows', statements: writeSessions },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
@@ -292,6 +293,60 @@ function approvals(dialect: SqlRunner['dialect']): readonly string[] {
     `create unique index approval_asked on approval (turn_id, subject, hash)
       where state <> 'withdrawn'`,
     "create index approval_pending on approval (approval_no) where state = 'pending'",
+  ];
+}
+
+/**
+ * In Postgres only: of a store in SQLite one process has the sessions, in directories. A row without `metadata` is no
+ * session, but a change that holds its target. Texts lie in pieces, numbered 0 (content), 1 (pending) and 2 (trailing).
+ */
+function writeSessions(dialect: SqlRunner['dialect']): readonly string[] {
+  if (dialect === 'sqlite') return [];
+  const place = (text: string): string =>
+    `${text}_generation integer not null default 0, ${text}_bytes bigint not null default 0`;
+  return [
+    `create table write_session (
+      session_no ${ownId(dialect)},
+      session_id text not null unique,
+      root text not null,
+      target_key text not null,
+      epoch bigint not null,
+      is_owned boolean not null,
+      turn_id text,
+      turn_epoch bigint,
+      beat_at bigint not null,
+      active_at bigint not null,
+      put_away_at bigint,
+      ${place('content')},
+      content_lines bigint not null default 0,
+      content_open integer not null default 0,
+      ${place('pending')},
+      ${place('trailing')},
+      metadata text,
+      state text,
+      turn text
+    ) with (fillfactor = 50)`,
+    'create unique index write_session_target on write_session (root, target_key) where is_owned',
+    `create table session_piece (
+      session_no bigint not null,
+      text smallint not null,
+      generation integer not null,
+      at_byte bigint not null,
+      data bytea not null,
+      primary key (session_no, text, generation, at_byte)
+    )`,
+    `create table file_commit (
+      session_id text primary key,
+      root text not null,
+      turn_id text,
+      epoch bigint not null,
+      path text not null,
+      before_sha256 text,
+      after_sha256 text not null,
+      record text not null,
+      decided_at bigint not null,
+      done_at bigint
+    )`,
   ];
 }
 

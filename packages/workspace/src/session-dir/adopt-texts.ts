@@ -65,7 +65,10 @@ async function recoverContentOf(
   });
 }
 
-export async function appendFile(spool: TextSpool, path: string): Promise<void> {
+export async function appendFile(
+  spool: Pick<TextSpool, 'appendBytes'>,
+  path: string,
+): Promise<void> {
   await readRegularFile(path, async (file) => {
     for await (const chunk of scanRange(file, 0)) spool.appendBytes(chunk);
   });

@@ -243,6 +243,12 @@ const WRITING: Shape<WritingRecord> = {
   result: shaped(RESULT),
 };
 
+/** Null if it is none. */
+export function parseWriting(text: string): WritingRecord | null {
+  const fields = parseFields(text);
+  return hasShape(fields, WRITING) ? fields : null;
+}
+
 /** The store's own fields of `state.json`. */
 type StoredState = {
   readonly buffer_size: number;

@@ -1,5 +1,5 @@
 import { defined, OrionError, sleep } from '@orion/contracts';
-import type { RunEventBody, ToolCall, Workspace } from '@orion/contracts';
+import type { RunEventBody, ToolCall, TurnFence, Workspace } from '@orion/contracts';
 
 import { sessionSettingsOf } from '../../config/derived-settings.ts';
 import { abortedMessage, pausedMessage, receiptMessage } from '../receipt-message.ts';
@@ -55,14 +55,17 @@ export async function* continueSession(
 /** Removes the session of a begin whose owner died before anybody was told of it: it is empty, and begun again. */
 export async function removeUnreported(
   { sessions }: Pick<Workspace, 'sessions'>,
-  requestId: string,
-  callId: string,
+  {
+    requestId,
+    callId,
+    fence,
+  }: { readonly requestId: string; readonly callId: string; readonly fence?: TurnFence },
 ): Promise<void> {
   for (const { session_id: id, status, bytes } of await sessions.list()) {
     if (status !== 'orphan' || bytes > 0) continue;
     const turn = await sessions.readTurn(id);
     if (turn?.requestId !== requestId || turn.callId !== callId) continue;
-    const { handle } = await sessions.claim(id);
+    const { handle } = await sessions.claim(id, fence);
     await handle.remove();
   }
 }
@@ -72,12 +75,13 @@ async function claim(
   scope: TurnScope,
   left: LeftSession,
 ): Promise<RecoveredSession | 'aborted' | null> {
-  const { workspace, settings, clock } = scope.dependencies;
+  const { workspace, settings, clock, ownership } = scope.dependencies;
   const { sessionId, receipt } = left;
+  const fence = ownership.fence ?? undefined;
   const until = clock.monotonic() + OWNER_WAIT_MS;
   for (;;) {
     try {
-      return await recoverSession(workspace, sessionId, sessionSettingsOf(settings, null));
+      return await recoverSession(workspace, sessionId, sessionSettingsOf(settings, null), fence);
     } catch (error) {
       if (!OrionError.isInstance(error)) throw error;
       if (error.code === 'SESSION_NOT_FOUND' && receipt !== null) return null;

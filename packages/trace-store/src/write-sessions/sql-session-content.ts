@@ -1,0 +1,330 @@
+import type {
+  ClaimedContent,
+  DecidedCommit,
+  SessionClaim,
+  SessionContent,
+  SessionOwner,
+  SessionTextName,
+  StoredSession,
+} from '@orion/contracts';
+import { SqlRefusedError } from '../engine/sql-database.ts';
+import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
+import { reportRefusals } from '../engine/reported-database.ts';
+import { appendPieces } from './append-pieces.ts';
+import {
+  COLUMNS,
+  fenceOf,
+  FIRST_EPOCH,
+  IS_LIVE,
+  IS_OF_ITS_TURN,
+  NEXT_EPOCH,
+  NOW,
+  PLACES,
+  placesOf,
+  sessionOf,
+  TEXT_NUMBERS,
+  WITH_COMMIT,
+} from './session-rows.ts';
+
+/** A piece has at most 1 MiB. */
+const PIECES_AT_A_TIME = 8;
+const UNIQUE_VIOLATION = '23505';
+
+/** Write sessions in Postgres. A statement that looks at an owner also changes what that owner may change. */
+export function createSqlSessionContent(database: SqlDatabase): SessionContent {
+  const reported = reportRefusals(database);
+  return {
+    async begin({ sessionId, root, targetKey, records, fence }) {
+      await freeTarget(reported, root, targetKey);
+      const { metadata = null, state = null, turn = null } = records ?? {};
+      const [row] = await reported.all(
+        `insert into write_session (session_id, root, target_key, epoch, is_owned, turn_id, turn_epoch, beat_at,
+           active_at, metadata, state, turn)
+         values ($1, $2, $3, ${FIRST_EPOCH}, true, $4, $5, ${NOW}, ${NOW}, $6, $7, $8)
+         on conflict (root, target_key) where is_owned do nothing
+         returning epoch`,
+        [sessionId, root, targetKey, ...fenceOf(fence), metadata, state, turn],
+      );
+      return row === undefined ? null : { sessionId, epoch: Number(row['epoch']) };
+    },
+
+    append: (appends) => appendPieces(reported, appends),
+
+    async startOver(owner, generation, state) {
+      const rows = await reported.transaction((inside) =>
+        startOver(inside, owner, generation, state),
+      );
+      return rows[0] === undefined ? null : placesOf(rows[0]);
+    },
+
+    decide: (owner, commit) => reported.transaction((inside) => decide(inside, owner, commit)),
+
+    async claim(claim) {
+      try {
+        return await database.transaction((inside) => claimSession(inside, claim));
+      } catch (error) {
+        if (error instanceof SqlRefusedError && error.reason === UNIQUE_VIOLATION)
+          return { kind: 'held' };
+        throw error;
+      }
+    },
+
+    async confirm(owners) {
+      if (owners.length === 0) return [];
+      const rows = await reported.all(
+        `update write_session as session set beat_at = ${NOW}
+         from unnest($1::text[], $2::bigint[]) as owner (session_id, epoch)
+         where session.session_id = owner.session_id and session.epoch = owner.epoch and session.is_owned
+           and ${IS_OF_ITS_TURN}
+         returning session.session_id`,
+        [owners.map(({ sessionId }) => sessionId), owners.map(({ epoch }) => epoch)],
+      );
+      const alive = new Set(rows.map((row) => row['session_id']));
+      return owners.filter(({ sessionId }) => !alive.has(sessionId));
+    },
+
+    async release({ sessionId, epoch }) {
+      await reported.run(
+        `update write_session set is_owned = false, beat_at = ${NOW}
+         where session_id = $1 and epoch = $2 and is_owned and metadata is not null`,
+        [sessionId, epoch],
+      );
+      await reported.run(
+        'delete from write_session where session_id = $1 and epoch = $2 and metadata is null',
+        [sessionId, epoch],
+      );
+    },
+
+    async remove({ sessionId, epoch }) {
+      await reported.transaction(async (inside) => {
+        const [row] = await inside.all(
+          'delete from write_session where session_id = $1 and epoch = $2 and is_owned returning session_no',
+          [sessionId, epoch],
+        );
+        if (row === undefined) return;
+        await removePieces(inside, [row]);
+        await inside.run(`update file_commit set done_at = ${NOW} where session_id = $1`, [
+          sessionId,
+        ]);
+      });
+    },
+
+    async putAway(root, sessionId, owner) {
+      const changed = await reported.run(
+        `update write_session as session
+         set is_owned = false, epoch = ${NEXT_EPOCH}, put_away_at = ${NOW}, active_at = ${NOW}
+         where session.root = $1 and session.session_id = $2 and session.metadata is not null
+           and case when $3::bigint is null then not ${IS_LIVE} else session.epoch = $3 and session.is_owned end`,
+        [root, sessionId, owner?.epoch ?? null],
+      );
+      return changed > 0;
+    },
+
+    async forget(root, olderThanMs) {
+      await reported.transaction(async (inside) => {
+        const rows = await inside.all(
+          `delete from write_session where root = $1 and put_away_at <= ${NOW} - $2::bigint and not is_owned
+           returning session_no`,
+          [root, olderThanMs],
+        );
+        await removePieces(inside, rows);
+        await inside.run(
+          `delete from file_commit where root = $1 and decided_at <= ${NOW} - $2::bigint and not exists
+             (select 1 from write_session where write_session.session_id = file_commit.session_id)`,
+          [root, olderThanMs],
+        );
+      });
+    },
+
+    find: (root, sessionId) => find(reported, root, sessionId),
+
+    async list(root) {
+      const rows = await reported.all(
+        `select ${COLUMNS} from write_session as session ${WITH_COMMIT}
+         where session.root = $1 and session.put_away_at is null and session.metadata is not null
+         order by session.session_no`,
+        [root],
+      );
+      return rows.map(sessionOf);
+    },
+
+    read: (sessionId, text, start, end) => readPieces(reported, sessionId, text, start, end),
+
+    async findCommit(root, sessionId) {
+      const [row] = await reported.all(
+        `select path, before_sha256, after_sha256, record from file_commit
+         where root = $1 and session_id = $2 and done_at is not null`,
+        [root, sessionId],
+      );
+      if (row === undefined) return null;
+      const before = row['before_sha256'] ?? null;
+      return {
+        path: String(row['path']),
+        before: before === null ? null : String(before),
+        after: String(row['after_sha256']),
+        record: String(row['record']),
+      };
+    },
+  };
+}
+
+/** Whoever held the target and is dead holds it no more; a dead change leaves nothing. */
+async function freeTarget(runner: SqlRunner, root: string, targetKey: string): Promise<void> {
+  const rows = await runner.all(
+    `update write_session as session set is_owned = false
+     where session.root = $1 and session.target_key = $2 and session.is_owned and not ${IS_LIVE}
+     returning session.session_no`,
+    [root, targetKey],
+  );
+  for (const { session_no: sessionNo = null } of rows) {
+    await runner.run('delete from write_session where session_no = $1 and metadata is null', [
+      sessionNo,
+    ]);
+  }
+}
+
+/** A repeat changes nothing and is answered in the same way. */
+async function startOver(
+  inside: SqlRunner,
+  { sessionId, epoch }: SessionOwner,
+  generation: number,
+  state: string,
+): Promise<readonly SqlRow[]> {
+  const [row] = await inside.all(
+    `select session.session_no, ${PLACES} from write_session as session
+     where session.session_id = $1 and session.epoch = $2 and session.is_owned and ${IS_OF_ITS_TURN} for update`,
+    [sessionId, epoch],
+  );
+  if (row === undefined || Number(row['content_generation']) >= generation)
+    return row === undefined ? [] : [row];
+  const { session_no: sessionNo = null, trailing_bytes: behind = null } = row;
+  await inside.run(
+    `update session_piece set text = ${TEXT_NUMBERS.trailing}, generation = 0, at_byte = at_byte + $2::bigint
+     where session_no = $1 and text = ${TEXT_NUMBERS.content}`,
+    [sessionNo, behind],
+  );
+  return inside.all(
+    `update write_session as session set content_generation = $2, content_bytes = 0, content_lines = 0,
+       content_open = 0, trailing_bytes = trailing_bytes + content_bytes, state = $3, active_at = ${NOW}
+     where session.session_no = $1 returning ${PLACES}`,
+    [sessionNo, generation, state],
+  );
+}
+
+/** The turn's row is locked first: whoever acquires it meanwhile waits, or was before. */
+async function decide(
+  inside: SqlRunner,
+  { sessionId, epoch }: SessionOwner,
+  commit: DecidedCommit | null,
+): Promise<boolean> {
+  await inside.all(
+    `select 1 from turn where turn_id = (select turn_id from write_session where session_id = $1) for update`,
+    [sessionId],
+  );
+  const [row] = await inside.all(
+    `update write_session as session set active_at = ${NOW}
+     where session.session_id = $1 and session.epoch = $2 and session.is_owned and ${IS_OF_ITS_TURN}
+     returning session.root, session.turn_id`,
+    [sessionId, epoch],
+  );
+  if (row === undefined) return false;
+  if (commit === null) {
+    await inside.run('delete from file_commit where session_id = $1', [sessionId]);
+    return true;
+  }
+  const { root = null, turn_id: turnId = null } = row;
+  await inside.run(
+    `insert into file_commit (session_id, root, turn_id, epoch, path, before_sha256, after_sha256, record, decided_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, ${NOW})
+     on conflict (session_id) do update set epoch = excluded.epoch, path = excluded.path,
+       before_sha256 = excluded.before_sha256, after_sha256 = excluded.after_sha256, record = excluded.record,
+       decided_at = excluded.decided_at`,
+    [sessionId, root, turnId, epoch, commit.path, commit.before, commit.after, commit.record],
+  );
+  return true;
+}
+
+async function claimSession(
+  inside: SqlRunner,
+  { sessionId, root, targetKey, fence }: SessionClaim,
+): Promise<ClaimedContent> {
+  const of = fenceOf(fence);
+  // Whoever has the same fence has not heard that its claim succeeded.
+  const [row] = await inside.all(
+    `select cast(${IS_LIVE} and not coalesce(session.turn_id = $3 and session.turn_epoch = $4::bigint, false)
+       as integer) as is_busy
+     from write_session as session
+     where session.session_id = $1 and session.root = $2 and session.metadata is not null for update`,
+    [sessionId, root, ...of],
+  );
+  if (row === undefined) return { kind: 'missing' };
+  if (row['is_busy'] === 1) return { kind: 'busy' };
+  await freeTarget(inside, root, targetKey);
+  const [claimed] = await inside.all(
+    `update write_session as session
+     set epoch = ${NEXT_EPOCH}, is_owned = true, turn_id = $3, turn_epoch = $4, target_key = $2, beat_at = ${NOW},
+       put_away_at = null
+     where session.session_id = $1 returning session.epoch`,
+    [sessionId, targetKey, ...of],
+  );
+  const session = await find(inside, root, sessionId);
+  if (claimed === undefined || session === null) return { kind: 'missing' };
+  return { kind: 'claimed', owner: { sessionId, epoch: Number(claimed['epoch']) }, session };
+}
+
+async function find(
+  runner: SqlRunner,
+  root: string,
+  sessionId: string,
+): Promise<StoredSession | null> {
+  const [row] = await runner.all(
+    `select ${COLUMNS} from write_session as session ${WITH_COMMIT}
+     where session.session_id = $1 and session.root = $2 and session.metadata is not null`,
+    [sessionId, root],
+  );
+  return row === undefined ? null : sessionOf(row);
+}
+
+async function removePieces(inside: SqlRunner, sessions: readonly SqlRow[]): Promise<void> {
+  const numbers = sessions.map((row): number => Number(row['session_no']));
+  await inside.run('delete from session_piece where session_no = any($1::bigint[])', [
+    numbers,
+  ] satisfies SqlValue[]);
+}
+
+async function* readPieces(
+  database: SqlDatabase,
+  sessionId: string,
+  text: SessionTextName,
+  start: number,
+  end: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const [session] = await database.all(
+    `select session_no, ${text}_generation as generation, ${text}_bytes as bytes from write_session where session_id = $1`,
+    [sessionId],
+  );
+  if (session === undefined) return;
+  const { session_no: sessionNo = null, generation = null } = session;
+  const until = Math.min(end, Number(session['bytes']));
+  let position = start;
+  while (position < until) {
+    const rows = await database.all(
+      `select at_byte, encode(data, 'base64') as data from session_piece
+       where session_no = $1 and text = $2 and generation = $3 and at_byte < $5
+         and at_byte >= coalesce((select max(at_byte) from session_piece where session_no = $1 and text = $2
+           and generation = $3 and at_byte <= $4), 0)
+       order by at_byte limit ${PIECES_AT_A_TIME}`,
+      [sessionNo, TEXT_NUMBERS[text], generation, position, until],
+    );
+    const before = position;
+    for (const row of rows) {
+      const at = Number(row['at_byte']);
+      const data = Buffer.from(String(row['data']), 'base64');
+      const part = data.subarray(Math.max(0, position - at), Math.max(0, until - at));
+      position += part.length;
+      if (part.length > 0) yield part;
+    }
+    // Its text was removed, or begun anew, while it was read.
+    if (position === before) return;
+  }
+}
