@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
+import type { RunEvent } from '@orion/contracts';
 import type { ScriptedProvider } from '@orion/llm-adapters/scripted';
 import { startPostgres } from '@orion/testkit/postgres';
 import type { TestPostgres } from '@orion/testkit/postgres';
@@ -136,19 +137,30 @@ test('a Postgres that is killed in mid-turn does not end the turn; one that is b
   const postgres = await startPostgres();
   try {
     const env = { DATABASE_URL: postgres.url };
-    const { provider, writer } = await askUntilStoreIsGone(machine, postgres, 1500);
+    const { provider, writer } = await askUntilStoreIsMissed(machine, postgres);
 
-    const ended = await writer.finished;
+    provider.hurry();
+    const first = await writer.finished;
 
-    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(first.exitCode, first.stderr).toBe(0);
     expect(String(await machine.read('rows.txt'))).toBe(ROWS);
-    expect(noticesOf(ended)).toHaveLength(1);
+    expect(noticesOf(first)).toHaveLength(1);
     expect(await machine.exists('.orion/orion.db')).toBe(false);
 
     await postgres.restart();
-    const second = await machine.run(['run', 'And now?', '--json', ...at(provider)], { env });
-    expect(second.exitCode, second.stderr).toBe(0);
-    const conversationId = second.events()[0]?.conversationId;
+    const slow = await machine.provider({
+      behaviours: [{ ...LAST_WORD, faults: [{ kind: 'stall', at: { characters: 3 } }] }],
+    });
+    const second = machine.start(['run', 'And now?', '--json', ...at(slow)], { env });
+    const { requestId, conversationId } = await second.waitForEvent('the answer', isText);
+    // A turn does not wait for a store that has yet to answer, and on a busy machine that takes longer than this one.
+    await waitFor('the turn in the log', async () => {
+      const logged = await loggedKinds(postgres.url, requestId);
+      return logged.length > 0;
+    });
+    slow.hurry();
+    const ended = await second.finished;
+    expect(ended.exitCode, ended.stderr).toBe(0);
     const listed = await waitFor('the conversation', () => conversations(machine, env));
     expect(listed[0]).toMatchObject({ conversationId, openSessionId: null });
     const third = await machine.run(['run', 'More.', '--continue', '--json', ...at(provider)], {
@@ -166,9 +178,15 @@ test('a Postgres that is killed and restarted in mid-turn has the whole turn in 
   const postgres = await startPostgres();
   try {
     const env = { DATABASE_URL: postgres.url };
-    const { writer } = await askUntilStoreIsGone(machine, postgres, 2500);
+    const { provider, writer, notice } = await askUntilStoreIsMissed(machine, postgres);
     await postgres.restart();
+    // A turn that ends before the writer has found the store again does not wait for it.
+    await waitFor('the notice in the log that is back', async () => {
+      const logged = await loggedKinds(postgres.url, notice.requestId);
+      return logged.some(([seq]) => seq === notice.seq);
+    });
 
+    provider.hurry();
     const ended = await writer.finished;
 
     expect(ended.exitCode, ended.stderr).toBe(0);
@@ -190,35 +208,44 @@ test('a Postgres that is killed and restarted in mid-turn has the whole turn in 
   }
 });
 
-/** A turn whose database is killed while the model makes a pause in the middle of the file. */
-async function askUntilStoreIsGone(
+/**
+ * A turn whose database is killed in the middle of the file, when it has noticed that. However slow this machine is,
+ * the model does not come to the end of the text before `provider.hurry()`.
+ */
+async function askUntilStoreIsMissed(
   machine: Sandbox,
   postgres: TestPostgres,
-  pauseMs: number,
-): Promise<{ readonly provider: ScriptedProvider; readonly writer: Running }> {
+): Promise<{
+  readonly provider: ScriptedProvider;
+  readonly writer: Running;
+  readonly notice: RunEvent;
+}> {
   const provider = await machine.provider(
     writeDocument(
       { target: 'rows.txt', content: ROWS },
-      { faults: [{ kind: 'stall', reply: 1, at: { lines: 200 }, forMs: pauseMs }] },
+      {
+        faults: [{ kind: 'stall', reply: 1, at: { lines: 300 } }],
+        shape: { chunk: 32, eventsPerSecond: 12 },
+      },
     ),
   );
   const writer = machine.startAsking(provider, ['--json'], {
     env: { DATABASE_URL: postgres.url, WRITE_SESSION_SAVE_MS: '100' },
   });
-  await machine.savedSession(500);
-  // The pause does not run out first, however slow this machine is.
-  writer.kill('SIGSTOP');
+  await machine.savedSession(100);
   await postgres.kill();
-  writer.kill('SIGCONT');
-  return { provider, writer };
+  const notice = await writer.waitForEvent('the notice', isNotice);
+  return { provider, writer, notice };
 }
 
-function noticesOf(ended: Finished): readonly string[] {
-  return ended
-    .events()
-    .flatMap((event) =>
-      event.type === 'chunk' && event.content.startsWith('The store does not work')
-        ? [event.content]
-        : [],
-    );
+function noticesOf(ended: Finished): readonly RunEvent[] {
+  return ended.events().filter(isNotice);
+}
+
+function isText(event: RunEvent): boolean {
+  return event.type === 'chunk';
+}
+
+function isNotice(event: RunEvent): boolean {
+  return event.type === 'chunk' && event.content.startsWith('The store does not work');
 }
