@@ -19,6 +19,14 @@ export default defineConfig({
     // Files share a process and what it has loaded, instead of loading the same sources two hundred times: a third of the
     // time. So a test puts back what it changes in the process, as every test here does.
     isolate: false,
+    tags: [
+      {
+        name: 'long',
+        description:
+          'left out of `npm test`, which has five minutes; `npm run test:long` runs them',
+        skip: process.env['ORION_EVERY_TEST'] !== '1',
+      },
+    ],
     projects: [
       {
         extends: true,

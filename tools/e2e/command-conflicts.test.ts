@@ -28,14 +28,22 @@ async function runLine(machine: Sandbox, command: string): Promise<void> {
   expect(JSON.parse(lastToolMessage(provider.requests))).toMatchObject({ exit_code: 0 });
 }
 
-test.concurrent.for([
-  ['create', null, 'echo by command > a.txt', 'by command\n', 'FILE_EXISTS'],
-  ['overwrite', 'old\n', 'echo by command >> a.txt', 'old\nby command\n', 'TARGET_CHANGED'],
-  ['overwrite', 'old\n', 'rm a.txt', null, 'TARGET_CHANGED'],
-  ['append', 'old\n', 'mv a.txt b.txt; echo by command > a.txt', 'by command\n', 'TARGET_CHANGED'],
-] as const)(
-  '%s while a line changes the file: it waits, and both texts are there',
-  async ([operation, before, line, after, code], { machine }) => {
+for (const [row, [operation, before, line, after, code]] of (
+  [
+    ['create', null, 'echo by command > a.txt', 'by command\n', 'FILE_EXISTS'],
+    ['overwrite', 'old\n', 'echo by command >> a.txt', 'old\nby command\n', 'TARGET_CHANGED'],
+    ['overwrite', 'old\n', 'rm a.txt', null, 'TARGET_CHANGED'],
+    [
+      'append',
+      'old\n',
+      'mv a.txt b.txt; echo by command > a.txt',
+      'by command\n',
+      'TARGET_CHANGED',
+    ],
+  ] as const
+).entries()) {
+  const title = `${operation} while a line changes the file (${line}): it waits, and both texts are there`;
+  test.concurrent(title, { tags: row < 2 ? [] : ['long'] }, async ({ machine }) => {
     if (before !== null) await machine.write('a.txt', before);
     const provider = await machine.provider(
       writeDocument(
@@ -70,8 +78,8 @@ test.concurrent.for([
     const undone = await machine.run(['undo']);
     expect(undone.exitCode, undone.stderr).toBe(0);
     expect(String(await machine.read('a.txt'))).toBe(after);
-  },
-);
+  });
+}
 
 test.concurrent('a session that was killed is recovered beside what a line has written since', async ({
   machine,

@@ -21,17 +21,21 @@ const CASES = continuationCases({
   ignore: ['unverified', null, 'unverified'],
 });
 
-test.concurrent.for(CASES)(
-  'R047: a killed write of a long document is continued: $name',
-  async (given, { machine }) => {
-    const { document, allowed } = given;
-    const fault: Fault = { kind: 'stall', reply: 1, at: { lines: KILLED_AT } };
-    const provider = await machine.provider(cutOff(given, fault));
-    const before = document.text.split('\n').slice(0, KILLED_AT).join('\n');
-    const { session } = await machine.askUntilKilled(provider, Buffer.byteLength(before));
+for (const given of CASES) {
+  const { name, document, allowed, isShare } = given;
+  const tags = isShare ? [] : ['long'];
+  test.concurrent(
+    `R047: a killed write of a long document is continued: ${name}`,
+    { tags },
+    async ({ machine }) => {
+      const fault: Fault = { kind: 'stall', reply: 1, at: { lines: KILLED_AT } };
+      const provider = await machine.provider(cutOff(given, fault));
+      const before = document.text.split('\n').slice(0, KILLED_AT).join('\n');
+      const { session } = await machine.askUntilKilled(provider, Buffer.byteLength(before));
 
-    const ended = await machine.run(['recover-session', session.id]);
+      const ended = await machine.run(['recover-session', session.id]);
 
-    expect(allowed, ended.stderr).toContain(await judge(machine, ended, document));
-  },
-);
+      expect(allowed, ended.stderr).toContain(await judge(machine, ended, document));
+    },
+  );
+}

@@ -91,14 +91,14 @@ test.concurrent('a session that came with the workspace is foreign: not offered,
   expect(await machine.exists('b.ts')).toBe(false);
 });
 
-test.concurrent.for([
-  ['metadata.json', 'damaged'],
-  ['state.json', 'orphan'],
-  ['turn.json', 'orphan'],
-  ['lease.json', 'orphan'],
-] as const)(
-  'a planted %s that nests very deeply hides no session and ends no command',
-  async ([name, status], { machine }) => {
+for (const [name, status, tags] of [
+  ['metadata.json', 'damaged', []],
+  ['state.json', 'orphan', ['long']],
+  ['turn.json', 'orphan', []],
+  ['lease.json', 'orphan', ['long']],
+] as const) {
+  const title = `a planted ${name} that nests very deeply hides no session and ends no command`;
+  test.concurrent(title, { tags: [...tags] }, async ({ machine }) => {
     const session = await orphan(machine);
     const other = join(session.directory, '..', randomUUID());
     await cp(session.directory, other, { recursive: true });
@@ -114,8 +114,8 @@ test.concurrent.for([
     expect(ended.stderr).not.toContain('INTERNAL_ERROR');
     expect(ended.exitCode, ended.stderr).toBe(status === 'damaged' ? 1 : 0);
     if (status === 'damaged') expect(ended.stderr).toContain('SESSION_DAMAGED');
-  },
-);
+  });
+}
 
 test.concurrent('R069: what lies beside the sessions is neither listed nor touched', async ({
   machine,

@@ -41,56 +41,59 @@ async function stopped(
   return session;
 }
 
-describe.each(['SIGINT', 'SIGKILL'] as const)('R022, R023: %s behind a DONE line', (signal) => {
-  test.concurrent('that a chat line follows: by hand, nothing is written until it is said where the file ends', async ({
-    machine,
-  }) => {
-    const { id } = await stopped(machine, signal);
+for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+  const tags = signal === 'SIGKILL' ? [] : ['long'];
+  describe(`R022, R023: ${signal} behind a DONE line`, { tags }, () => {
+    test.concurrent('that a chat line follows: by hand, nothing is written until it is said where the file ends', async ({
+      machine,
+    }) => {
+      const { id } = await stopped(machine, signal);
 
-    const refused = await machine.run(['recover-session', id, '--finalize']);
-    expect(refused.exitCode).not.toBe(0);
-    expect(refused.stderr).toContain(
-      'orion: QUESTION_OPEN: First decide where a.txt ends: add --end-at 3 or --answer done.\n',
-    );
-    expect(await machine.exists('a.txt')).toBe(false);
+      const refused = await machine.run(['recover-session', id, '--finalize']);
+      expect(refused.exitCode).not.toBe(0);
+      expect(refused.stderr).toContain(
+        'orion: QUESTION_OPEN: First decide where a.txt ends: add --end-at 3 or --answer done.\n',
+      );
+      expect(await machine.exists('a.txt')).toBe(false);
 
-    const ended = await machine.run(['recover-session', id, '--finalize', '--end-at', '3']);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(String(await machine.read('a.txt'))).toBe(FILE);
+      const ended = await machine.run(['recover-session', id, '--finalize', '--end-at', '3']);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.txt'))).toBe(FILE);
+    });
+
+    test.concurrent('all of it, when a person says so, and the receipt names the line', async ({
+      machine,
+    }) => {
+      const { id } = await stopped(machine, signal);
+      const ended = await machine.run([
+        'recover-session',
+        id,
+        '--finalize',
+        '--answer',
+        'done',
+        '--json',
+      ]);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(ended.result().receipts).toMatchObject([{ inner_done_lines: [3] }]);
+      expect(String(await machine.read('a.txt'))).toBe(SAVED);
+    });
+
+    test.concurrent('a recovery by the model asks it first', async ({ machine }) => {
+      const { id } = await stopped(machine, signal, SAVED, ['END 3']);
+      const ended = await machine.run(['recover-session', id]);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.txt'))).toBe(FILE);
+    });
+
+    test.concurrent('that no chat line follows is listed in the receipt', async ({ machine }) => {
+      const { id } = await stopped(machine, signal, PLAIN);
+      const ended = await machine.run(['recover-session', id, '--finalize', '--json']);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(ended.result().receipts).toMatchObject([{ inner_done_lines: [2] }]);
+      expect(String(await machine.read('a.txt'))).toBe(PLAIN);
+    });
   });
-
-  test.concurrent('all of it, when a person says so, and the receipt names the line', async ({
-    machine,
-  }) => {
-    const { id } = await stopped(machine, signal);
-    const ended = await machine.run([
-      'recover-session',
-      id,
-      '--finalize',
-      '--answer',
-      'done',
-      '--json',
-    ]);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(ended.result().receipts).toMatchObject([{ inner_done_lines: [3] }]);
-    expect(String(await machine.read('a.txt'))).toBe(SAVED);
-  });
-
-  test.concurrent('a recovery by the model asks it first', async ({ machine }) => {
-    const { id } = await stopped(machine, signal, SAVED, ['END 3']);
-    const ended = await machine.run(['recover-session', id]);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(String(await machine.read('a.txt'))).toBe(FILE);
-  });
-
-  test.concurrent('that no chat line follows is listed in the receipt', async ({ machine }) => {
-    const { id } = await stopped(machine, signal, PLAIN);
-    const ended = await machine.run(['recover-session', id, '--finalize', '--json']);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(ended.result().receipts).toMatchObject([{ inner_done_lines: [2] }]);
-    expect(String(await machine.read('a.txt'))).toBe(PLAIN);
-  });
-});
+}
 
 test.concurrent('R022: after a disconnect the model is asked too, before the file is written', async ({
   machine,

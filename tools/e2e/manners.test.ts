@@ -36,14 +36,18 @@ function failures(outcomes: readonly Outcome[]): readonly string[] {
     .map((outcome) => `${placeOf(outcome)}: ${outcome.verdict}: ${outcome.why}`);
 }
 
-test('R270–R275, R295–R297: whatever the manners, no file is silently wrong', async () => {
-  const tasks = sampleMatrix(FIRSTS, SEED);
-  expect(new Set(tasks.map(({ first }) => first.name)).size).toBe(FIRSTS);
-  const ways = tasks.flatMap((task) => task.ways.map(({ answer }) => answer.name));
-  expect(new Set(ways).size).toBe(ANSWERS);
+test(
+  'R270–R275, R295–R297: whatever the manners, no file is silently wrong',
+  { tags: 'long' },
+  async () => {
+    const tasks = sampleMatrix(FIRSTS, SEED);
+    expect(new Set(tasks.map(({ first }) => first.name)).size).toBe(FIRSTS);
+    const ways = tasks.flatMap((task) => task.ways.map(({ answer }) => answer.name));
+    expect(new Set(ways).size).toBe(ANSWERS);
 
-  expect(failures(await campaign(tasks, openInProcessLane))).toEqual([]);
-});
+    expect(failures(await campaign(tasks, openInProcessLane))).toEqual([]);
+  },
+);
 
 test('R279: the command itself, and the commands that its pauses print', async () => {
   const outcomes = await campaign(sampleMatrix(5, SEED), openCommandLane);

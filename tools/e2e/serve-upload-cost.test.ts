@@ -1,3 +1,4 @@
+// @module-tag long
 // Hazard: a large upload, or a session with a long text, costs the server memory or time out of proportion.
 import { readFile } from 'node:fs/promises';
 

@@ -50,9 +50,12 @@ describe('R278: a terminal that does not read delays nothing', () => {
     expect(Math.abs(missing - counted)).toBeLessThanOrEqual(counts.length);
   });
 
-  test.concurrent.for(['rich', 'plain'])(
-    'chat, %s: the file keeps its pace, the turn ends, and what it did not show is counted',
-    async (face, { machine }) => {
+  for (const [face, tags] of [
+    ['rich', []],
+    ['plain', ['long']],
+  ] as const) {
+    const title = `chat, ${face}: the file keeps its pace, the turn ends, and what it did not show is counted`;
+    test.concurrent(title, { tags: [...tags] }, async ({ machine }) => {
       const provider = await machine.provider(
         writeDocument({ target: 'a.txt', content: TEXT }, { shape: { chunk: 4000 } }),
       );
@@ -75,37 +78,41 @@ describe('R278: a terminal that does not read delays nothing', () => {
       const ended = await terminal.finished;
       expect(ended.exitCode, ended.output.slice(-2000)).toBe(0);
       expect(ended.output).toMatch(LEFT_OUT);
+    });
+  }
+
+  test.concurrent(
+    'recover-session: so does the rest of a file',
+    { tags: ['long'] },
+    async ({ machine }) => {
+      const provider = await machine.provider(
+        writeDocument(
+          { target: 'a.txt', content: TEXT },
+          {
+            shape: { chunk: 4000 },
+            faults: [{ kind: 'stall', reply: 1, at: { lines: 100 } }],
+          },
+        ),
+      );
+      const { session } = await machine.askUntilKilled(provider, 1000);
+
+      const terminal = machine.terminal([
+        'recover-session',
+        session.id,
+        '--show-content',
+        ...at(provider),
+      ]);
+      await terminal.waitForOutput('Continuing a.txt');
+      terminal.pause();
+      await waitFor('the whole file', () => machine.exists('a.txt'));
+      expect(String(await machine.read('a.txt'))).toBe(TEXT);
+      terminal.resume();
+      const ended = await terminal.finished;
+      expect(ended.exitCode, ended.output.slice(-2000)).toBe(0);
+      expect(ended.output).toMatch(LEFT_OUT);
+      expect(ended.output).toContain('Created a.txt: 60,000 lines');
     },
   );
-
-  test.concurrent('recover-session: so does the rest of a file', async ({ machine }) => {
-    const provider = await machine.provider(
-      writeDocument(
-        { target: 'a.txt', content: TEXT },
-        {
-          shape: { chunk: 4000 },
-          faults: [{ kind: 'stall', reply: 1, at: { lines: 100 } }],
-        },
-      ),
-    );
-    const { session } = await machine.askUntilKilled(provider, 1000);
-
-    const terminal = machine.terminal([
-      'recover-session',
-      session.id,
-      '--show-content',
-      ...at(provider),
-    ]);
-    await terminal.waitForOutput('Continuing a.txt');
-    terminal.pause();
-    await waitFor('the whole file', () => machine.exists('a.txt'));
-    expect(String(await machine.read('a.txt'))).toBe(TEXT);
-    terminal.resume();
-    const ended = await terminal.finished;
-    expect(ended.exitCode, ended.output.slice(-2000)).toBe(0);
-    expect(ended.output).toMatch(LEFT_OUT);
-    expect(ended.output).toContain('Created a.txt: 60,000 lines');
-  });
 
   test.concurrent('apply-plan: all is closed while its words wait, and a signal ends it in time', async ({
     machine,

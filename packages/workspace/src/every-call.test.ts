@@ -1,7 +1,7 @@
 /**
  * What each change asks of the disk, call by call, and what comes of it when one of them fails: the error, the events,
  * and what lies in the workspace then. Other tests say what matters of it; this one notices any other change of it.
- * `vitest run packages/workspace/src/every-call.test.ts -u` writes the files anew.
+ * `ORION_EVERY_TEST=1 vitest run packages/workspace/src/every-call.test.ts -u` writes the files anew.
  */
 import { lstat, readFile, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -34,6 +34,9 @@ type Scene = {
   /** Which calls fail, one after the other; all when left out. */
   readonly only?: readonly string[];
 };
+
+/** Of every `npm test`; the others come with `npm run test:long`. */
+const SHARE: ReadonlySet<string> = new Set(['session', 'create', 'overwrite', 'plan']);
 
 /** These only look, and where one looks may change without anything else. */
 const LOOKS: readonly string[] = ['lstat', 'stat', 'fstat', 'realpath', 'readlink', 'access'];
@@ -273,29 +276,31 @@ async function treeOf(root: string): Promise<readonly string[]> {
   return (await Promise.all(lines)).toSorted();
 }
 
-test.for(SCENES)('$name', { timeout: 60_000 }, async (scene) => {
-  const whole = await run(scene, null);
-  const lines = [
-    // What is asked at the same time has no order.
-    ...[...whole.calls].map(([call, times]) => `${times} ${call}`).toSorted(),
-    ...whole.said,
-    ...whole.left,
-  ];
-  const { only = [...whole.calls.keys()].map(nameOf) } = scene;
-  for (const call of [...whole.calls.keys()].toSorted()) {
-    if (!only.includes(nameOf(call))) continue;
-    const failed = await run(scene, call);
-    lines.push(
-      `WITHOUT ${call}`,
-      ...failed.said.filter((line) => !whole.said.includes(line)),
-      ...whole.left.filter((line) => !failed.left.includes(line)).map((line) => `- ${line}`),
-      ...failed.left.filter((line) => !whole.left.includes(line)).map((line) => `+ ${line}`),
+for (const scene of SCENES) {
+  test(scene.name, { timeout: 60_000, tags: SHARE.has(scene.name) ? [] : ['long'] }, async () => {
+    const whole = await run(scene, null);
+    const lines = [
+      // What is asked at the same time has no order.
+      ...[...whole.calls].map(([call, times]) => `${times} ${call}`).toSorted(),
+      ...whole.said,
+      ...whole.left,
+    ];
+    const { only = [...whole.calls.keys()].map(nameOf) } = scene;
+    for (const call of [...whole.calls.keys()].toSorted()) {
+      if (!only.includes(nameOf(call))) continue;
+      const failed = await run(scene, call);
+      lines.push(
+        `WITHOUT ${call}`,
+        ...failed.said.filter((line) => !whole.said.includes(line)),
+        ...whole.left.filter((line) => !failed.left.includes(line)).map((line) => `- ${line}`),
+        ...failed.left.filter((line) => !whole.left.includes(line)).map((line) => `+ ${line}`),
+      );
+    }
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(
+      `__snapshots__/every-call/${scene.name}.txt`,
     );
-  }
-  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(
-    `__snapshots__/every-call/${scene.name}.txt`,
-  );
-});
+  });
+}
 
 function nameOf(call: string): string {
   return call.slice(0, call.indexOf(' '));

@@ -1,7 +1,7 @@
 /**
  * What comes of each file of the state when one of its fields is missing, or of another kind: what is read of it, what
  * is told, and what lies in the workspace then. Other tests say what matters of it; this one notices any other change.
- * `vitest run packages/workspace/src/every-field.test.ts -u` writes the files anew.
+ * `ORION_EVERY_TEST=1 vitest run packages/workspace/src/every-field.test.ts -u` writes the files anew.
  */
 import { cp, lstat, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
@@ -33,6 +33,7 @@ type Scene = {
   /** The files whose fields change, as parts of their paths. */
   readonly files: readonly string[];
   readonly act: (opened: TestWorkspace) => Promise<unknown>;
+  readonly isLong?: true;
 };
 
 const ID = '7f3a0000-0000-4000-8000-000000000001';
@@ -75,6 +76,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
     },
   },
   session: {
+    isLong: true,
     before: async ({ workspace }) => {
       const metadata = await metadataFor(workspace, 'a.txt');
       const handle = await workspace.sessions.begin({ ...metadata, session_id: ID }, ASKED);
@@ -190,10 +192,8 @@ async function treeOf(root: string): Promise<readonly string[]> {
   return (await Promise.all(lines)).toSorted();
 }
 
-test.for(Object.entries(SCENES))(
-  '%s',
-  { timeout: 60_000 },
-  async ([name, { before, files, act }]) => {
+for (const [name, { before, files, act, isLong = false }] of Object.entries(SCENES)) {
+  test(name, { timeout: 60_000, tags: isLong ? ['long'] : [] }, async () => {
     const userKeyDirectory = await temporaryDirectory();
     const template = await openTestWorkspace({ userKeyDirectory });
     await before(template);
@@ -247,5 +247,5 @@ test.for(Object.entries(SCENES))(
     await expect(`${text.join('\n')}\n`).toMatchFileSnapshot(
       `__snapshots__/every-field/${name.replaceAll(' ', '-')}.txt`,
     );
-  },
-);
+  });
+}

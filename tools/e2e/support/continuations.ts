@@ -22,22 +22,27 @@ export type ContinuationCase = {
   readonly document: LongDocument;
   readonly variant: ContinuationVariant;
   readonly allowed: readonly Outcome[];
+  /** Of `npm test`: each variant on one document, in turns. */
+  readonly isShare: boolean;
 };
 
 export function continuationCases(expectations: Expectations): readonly ContinuationCase[] {
   return [codeDocument(), carriageReturnDocument(), markdownDocument()].flatMap((document, index) =>
-    Object.entries(expectations).flatMap(([variant, outcomes]) => {
+    Object.entries(expectations).flatMap(([variant, outcomes], row) => {
       const allowed = outcomes[index] ?? null;
       if (allowed === null) return [];
+      const inTurn = row % outcomes.length;
       return {
         name: `${document.name}, ${variant}: ${allowed}`,
         document,
         variant: variant as ContinuationVariant,
         allowed: allowed === 'exact or paused' ? ['exact', 'paused'] : [allowed],
+        isShare: index === ((outcomes[inTurn] ?? null) === null ? 0 : inTurn),
       };
     }),
   );
 }
+
 /** The model writes this document, is cut off by a fault, and continues in its own way. */
 export function cutOff({ document, variant }: ContinuationCase, fault: Fault): Script {
   return writeDocument(

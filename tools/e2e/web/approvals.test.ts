@@ -122,42 +122,43 @@ describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
     expect(String(await machine.read('a.txt'))).toBe('new\n');
   });
 
-  test('a click that was meant for what was there before takes nothing for half a second', async ({
-    machine,
-  }) => {
-    const { server } = await ask(machine, writeDocument({ target: 'a.txt', content: 'new\n' }));
-    const { page } = await openPage(browser(), pageLink(server), { hasFakeClock: true });
-    await page.getByRole('heading', { name: 'Now' }).waitFor();
-    await stopTime(page);
-    await sendMessage(page, 'Write it.');
-    const inert = page.locator('.approval [inert]');
-    const yes = page.locator('.approval button:enabled', { hasText: /^Yes: / });
-    await passUntil(page, 'the approval', async () => (await yes.count()) > 0);
-    const click = async (): Promise<void> => {
-      await yes.scrollIntoViewIfNeeded();
-      const { x = 0, y = 0, width = 0, height = 0 } = (await yes.boundingBox()) ?? {};
-      await page.mouse.click(x + width / 2, y + height / 2);
-    };
-    await page.evaluate(() => {
-      const { fetch } = window;
-      Object.assign(window, { decisions: 0 });
-      window.fetch = (path, init) => {
-        if (init?.method === 'POST') (window as unknown as { decisions: number }).decisions += 1;
-        return fetch(path, init);
+  fully(
+    'a click that was meant for what was there before takes nothing for half a second',
+    async ({ machine }) => {
+      const { server } = await ask(machine, writeDocument({ target: 'a.txt', content: 'new\n' }));
+      const { page } = await openPage(browser(), pageLink(server), { hasFakeClock: true });
+      await page.getByRole('heading', { name: 'Now' }).waitFor();
+      await stopTime(page);
+      await sendMessage(page, 'Write it.');
+      const inert = page.locator('.approval [inert]');
+      const yes = page.locator('.approval button:enabled', { hasText: /^Yes: / });
+      await passUntil(page, 'the approval', async () => (await yes.count()) > 0);
+      const click = async (): Promise<void> => {
+        await yes.scrollIntoViewIfNeeded();
+        const { x = 0, y = 0, width = 0, height = 0 } = (await yes.boundingBox()) ?? {};
+        await page.mouse.click(x + width / 2, y + height / 2);
       };
-    });
-    const decisions = (): Promise<number> =>
-      page.evaluate(() => (window as unknown as { decisions: number }).decisions);
-    await click();
-    await page.clock.runFor(450);
-    await click();
-    expect([await inert.count(), await decisions()]).toEqual([1, 0]);
-    await page.clock.runFor(200);
-    await inert.waitFor({ state: 'detached' });
-    await click();
-    expect(await decisions()).toBe(1);
-    await waitFor('the yes', async () => (await pendingOf(server)) === 0);
-  });
+      await page.evaluate(() => {
+        const { fetch } = window;
+        Object.assign(window, { decisions: 0 });
+        window.fetch = (path, init) => {
+          if (init?.method === 'POST') (window as unknown as { decisions: number }).decisions += 1;
+          return fetch(path, init);
+        };
+      });
+      const decisions = (): Promise<number> =>
+        page.evaluate(() => (window as unknown as { decisions: number }).decisions);
+      await click();
+      await page.clock.runFor(450);
+      await click();
+      expect([await inert.count(), await decisions()]).toEqual([1, 0]);
+      await page.clock.runFor(200);
+      await inert.waitFor({ state: 'detached' });
+      await click();
+      expect(await decisions()).toBe(1);
+      await waitFor('the yes', async () => (await pendingOf(server)) === 0);
+    },
+  );
 
   fully(
     'outlives a kill of the server; another tab decides, with a reason',

@@ -5,7 +5,6 @@ import { describe, expect } from 'vitest';
 import { missingBrowser, openPage, pageLink, useBrowser } from '../support/browser.ts';
 import { numbered } from '../support/scripts.ts';
 import { serve } from '../support/serve.ts';
-import { test } from '../support/test.ts';
 import { upload } from '../support/upload.ts';
 import { goByKeys } from './support/go-by-keys.ts';
 import { fully } from './support/page-writes.ts';
@@ -60,7 +59,7 @@ describe.skipIf(missingBrowser !== null)('the keys of the page', () => {
     },
   );
 
-  test('are listed, type characters in a field, and can be switched off', async ({ machine }) => {
+  fully('are listed, type characters in a field, and can be switched off', async ({ machine }) => {
     const server = await serve(machine);
     const { page } = await openPage(browser(), pageLink(server));
     const { keyboard } = page;

@@ -7,6 +7,7 @@ import { describe, expect } from 'vitest';
 import { expectClean, missingBrowser, openPage, pageLink, useBrowser } from '../support/browser.ts';
 import { serve, SERVER_TOKEN } from '../support/serve.ts';
 import { test } from '../support/test.ts';
+import { fully } from './support/page-writes.ts';
 
 describe.skipIf(missingBrowser !== null)('the log-in of the page', () => {
   const browser = useBrowser();
@@ -56,7 +57,7 @@ describe.skipIf(missingBrowser !== null)('the log-in of the page', () => {
     }
   });
 
-  test('exchanges the token that a person pastes, and forgets it', async ({ machine }) => {
+  fully('exchanges the token that a person pastes, and forgets it', async ({ machine }) => {
     const server = await serve(machine);
     const { page } = await openPage(browser(), `${server.url}/w`);
     await page.getByLabel(/paste the server/u).fill('a wrong one');
@@ -73,7 +74,7 @@ describe.skipIf(missingBrowser !== null)('the log-in of the page', () => {
     expect(await page.evaluate(() => sessionStorage.getItem('orion-page-session'))).toBeNull();
   });
 
-  test('gives its key to nobody who listens on the port afterwards', async ({ machine }) => {
+  fully('gives its key to nobody who listens on the port afterwards', async ({ machine }) => {
     const server = await serve(machine);
     const { page } = await openPage(browser(), pageLink(server));
     await page.getByRole('heading', { name: 'Now' }).waitFor();

@@ -93,20 +93,21 @@ describe.skipIf(missingBrowser !== null)('a write in the browser', () => {
     expect(page.url()).toContain('/w/');
   });
 
-  test('stops when it is asked to, and what is unfinished is written with one button', async ({
-    machine,
-  }) => {
-    const { page } = await startWriting(machine, browser());
-    await waitFor('some text', async () => (await textOf(page)).length > 8000);
-    await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByRole('button', { name: /^Write docs\/long.md/u }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByText('takes minutes, number 1', { exact: false }).first().waitFor();
-    expect(await machine.exists('docs/long.md')).toBe(false);
-    await dialog.getByRole('button', { name: 'Write docs/long.md' }).click();
-    await waitFor('the file', () => machine.exists('docs/long.md'));
-    expect(LONG_TEXT.startsWith(String(await machine.read('docs/long.md')))).toBe(true);
-  });
+  fully(
+    'stops when it is asked to, and what is unfinished is written with one button',
+    async ({ machine }) => {
+      const { page } = await startWriting(machine, browser());
+      await waitFor('some text', async () => (await textOf(page)).length > 8000);
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('button', { name: /^Write docs\/long.md/u }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('takes minutes, number 1', { exact: false }).first().waitFor();
+      expect(await machine.exists('docs/long.md')).toBe(false);
+      await dialog.getByRole('button', { name: 'Write docs/long.md' }).click();
+      await waitFor('the file', () => machine.exists('docs/long.md'));
+      expect(LONG_TEXT.startsWith(String(await machine.read('docs/long.md')))).toBe(true);
+    },
+  );
 
   fully(
     'line 100 stays in place over a reconnect, another theme and width while thousands arrive, and End follows again',

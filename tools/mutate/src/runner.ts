@@ -120,21 +120,26 @@ class InGivenOrder {
 
 type Conditions = Required<Pick<ViteUserConfig, 'resolve' | 'ssr'>>;
 type Configuration = Conditions & {
-  readonly test: { readonly projects: readonly { readonly test: InlineConfig }[] };
+  readonly test: Required<Pick<InlineConfig, 'tags'>> & {
+    readonly projects: readonly { readonly test: InlineConfig }[];
+  };
 };
 
 /**
  * Read as a module, since plugins are not handed on to projects that Vitest reads from a file. That also puts the
- * temporary folder into memory where there is room for it.
+ * temporary folder into memory where there is room for it. No test is left out: a mutant may be what only a long one
+ * notices.
  */
 export async function readConfiguration(
   root: string,
 ): Promise<Conditions & { readonly unit: InlineConfig }> {
+  process.env['ORION_EVERY_TEST'] = '1';
   const { default: configuration } = (await import(
     pathToFileURL(join(root, 'vitest.config.ts')).href
   )) as { default: Configuration };
   const unit = configuration.test.projects.find(({ test }) => test.name === 'unit')?.test;
   if (unit === undefined) throw new Error('vitest.config.ts has no project of unit tests');
   const { name: _, maxWorkers: __, ...rest } = unit;
-  return { resolve: configuration.resolve, ssr: configuration.ssr, unit: rest };
+  const { resolve, ssr, test } = configuration;
+  return { resolve, ssr, unit: { ...rest, tags: test.tags } };
 }

@@ -254,34 +254,39 @@ const PAUSES: readonly Pause[] = [
   },
 ];
 
-const CASES = MODES.flatMap((mode) =>
+const CASES = MODES.flatMap((mode, column) =>
   PAUSES.filter((pause) => !(mode.strict === true && pause.notStrict === true)).map(
-    (pause) => [pause.code, pause.name, mode.name, pause, mode] as const,
+    (pause, row) => ({ pause, mode, isShare: column === 0 || row % 3 === column % 3 }) as const,
   ),
 );
 
 describe('R279: every printed command can be typed as it stands and does what it says', () => {
-  it.each(CASES)('%s (%s), %s', { timeout: 60_000 }, async (_code, _name, _mode, pause, mode) => {
-    // What lies in the temporary folder is in nobody's way.
-    const expected = Object.entries(pause.commands).filter(
-      ([options]) => options !== '--discard' || mode.degraded !== true,
-    );
-    for (const [index, [options, usual]] of expected.entries()) {
-      const { place, commands } = await paused(pause, mode);
-      const outcome = usual.replaces === true && mode.degraded === true ? refused(pause) : usual;
-      expect(commands.map(optionsOf)).toEqual(expected.map(([each]) => each));
-      const command = commands[index] ?? [];
-      const ended = await place.orion(command);
-      const told = `${command.join(' ')}\n${ended.err}`;
-      expect(ended.exitCode, told).toBe(outcome.exitCode ?? 0);
-      expect(await place.read(targetOf(pause)), `${options}\n${told}`).toBe(outcome.file);
-      if (outcome.said !== undefined) expect(ended.err).toMatch(outcome.said);
-      if (!told.includes('finalized_by_hand')) expect(outcome.said).not.toBe(BY_HAND);
-      if (outcome.said !== BY_HAND) expect(ended.err).not.toContain('finalized_by_hand');
-      if (outcome.beside !== undefined) expect(await place.beside()).toEqual([outcome.beside]);
-      await place.close();
-    }
-  });
+  for (const { pause, mode, isShare } of CASES) {
+    const title = `${pause.code} (${pause.name}), ${mode.name}`;
+    // Every pause as usual, and a third of them in each other mode.
+    const limits = { timeout: 60_000, tags: isShare ? [] : ['long'] };
+    it(title, limits, async () => {
+      // What lies in the temporary folder is in nobody's way.
+      const expected = Object.entries(pause.commands).filter(
+        ([options]) => options !== '--discard' || mode.degraded !== true,
+      );
+      for (const [index, [options, usual]] of expected.entries()) {
+        const { place, commands } = await paused(pause, mode);
+        const outcome = usual.replaces === true && mode.degraded === true ? refused(pause) : usual;
+        expect(commands.map(optionsOf)).toEqual(expected.map(([each]) => each));
+        const command = commands[index] ?? [];
+        const ended = await place.orion(command);
+        const told = `${command.join(' ')}\n${ended.err}`;
+        expect(ended.exitCode, told).toBe(outcome.exitCode ?? 0);
+        expect(await place.read(targetOf(pause)), `${options}\n${told}`).toBe(outcome.file);
+        if (outcome.said !== undefined) expect(ended.err).toMatch(outcome.said);
+        if (!told.includes('finalized_by_hand')) expect(outcome.said).not.toBe(BY_HAND);
+        if (outcome.said !== BY_HAND) expect(ended.err).not.toContain('finalized_by_hand');
+        if (outcome.beside !== undefined) expect(await place.beside()).toEqual([outcome.beside]);
+        await place.close();
+      }
+    });
+  }
 });
 
 /** The file is as it was, and the text is kept once more. */

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -49,6 +50,8 @@ const turns = await openTurns({
   process.exit(1);
 });
 turns.start();
+// Most of these processes are killed: they leave what they have compiled to the next one.
+flushCompileCache();
 say('serves');
 
 for await (const line of createInterface({ input: process.stdin })) {

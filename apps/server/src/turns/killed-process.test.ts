@@ -1,8 +1,8 @@
 import { createOrion } from '@orion/agent';
-import { startPostgres } from '@orion/testkit/postgres';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { idsOf, run, TEXT } from '../testing/process-runner.ts';
+import { makeDatabase } from '../testing/test-database.ts';
 import { doneOf } from '../testing/test-turns.ts';
 import { temporaryDirectory } from '../testing/test-server.ts';
 
@@ -10,14 +10,7 @@ import { temporaryDirectory } from '../testing/test-server.ts';
 
 describe.each([
   ['SQLite', () => Promise.resolve('-')],
-  [
-    'Postgres',
-    async () => {
-      const postgres = await startPostgres();
-      onTestFinished(() => postgres.stop());
-      return postgres.url;
-    },
-  ],
+  ['Postgres', makeDatabase],
 ])('%s', (_, openDatabase) => {
   it('goes on after a kill with what ran and what waited, and every turn ends once (R282)', async () => {
     const databaseUrl = await openDatabase();

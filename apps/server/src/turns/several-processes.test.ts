@@ -10,6 +10,8 @@ import { doneOf } from '../testing/test-turns.ts';
 
 /** Hazard: processes share the turns of a Postgres, and one that dies or leaves takes its turns with it. */
 
+const LONG = { timeout: 180_000, tags: ['long'] };
+
 async function makePlace(): Promise<Place> {
   const databaseUrl = await makeDatabase();
   return { workspace: await temporaryDirectory(), databaseUrl, queue: 'pg-boss' };
@@ -57,20 +59,24 @@ it('takes over the turns of a killed process, and every turn ends once', async (
   await requireWhole(place, ids);
 }, 180_000);
 
-it('goes on with what the only process left when it was killed, however short it has been silent', async () => {
-  const place = await makePlace();
-  const first = run(place, { pauseMs: 60_000 });
-  await first.until('serves');
-  for (const conversation of ['a', 'b']) first.tell(conversation);
-  await first.until('speaks', 2);
-  await first.kill('SIGKILL');
-  await beSilentFor(-3_600, place);
-  const second = run(place, { pauseMs: 1 });
-  await second.until('ended', 2);
-  await requireWhole(place, idsOf(first.said, 'stored'));
-}, 60_000);
+it(
+  'goes on with what the only process left when it was killed, however short it has been silent',
+  LONG,
+  async () => {
+    const place = await makePlace();
+    const first = run(place, { pauseMs: 60_000 });
+    await first.until('serves');
+    for (const conversation of ['a', 'b']) first.tell(conversation);
+    await first.until('speaks', 2);
+    await first.kill('SIGKILL');
+    await beSilentFor(-3_600, place);
+    const second = run(place, { pauseMs: 1 });
+    await second.until('ended', 2);
+    await requireWhole(place, idsOf(first.said, 'stored'));
+  },
+);
 
-it('hands over the turns of a process that stops', async () => {
+it('hands over the turns of a process that stops', LONG, async () => {
   const place = await makePlace();
   const first = run(place, { pauseMs: 60_000 });
   await first.until('serves');
@@ -83,9 +89,9 @@ it('hands over the turns of a process that stops', async () => {
   await first.exit;
   await second.until('ended', 2);
   await requireWhole(place, idsOf(first.said, 'stored'));
-}, 180_000);
+});
 
-it('ends a turn that is cancelled in another process', async () => {
+it('ends a turn that is cancelled in another process', LONG, async () => {
   const place = await makePlace();
   const owner = run(place, { pauseMs: 60_000 });
   await owner.until('serves');
@@ -96,9 +102,9 @@ it('ends a turn that is cancelled in another process', async () => {
   const [turnId = ''] = idsOf(owner.said, 'stored');
   other.tell(`cancel ${turnId}`);
   await owner.until(`ended ${turnId}`);
-}, 180_000);
+});
 
-it('is refused while one process alone serves the store, and refuses that one', async () => {
+it('is refused while one process alone serves the store, and refuses that one', LONG, async () => {
   const place = await makePlace();
   const alone = { ...place, queue: 'in-process' } as const;
   const first = run(alone, { pauseMs: 1 });
@@ -113,4 +119,4 @@ it('is refused while one process alone serves the store, and refuses that one', 
   const other = run(alone, { pauseMs: 1 });
   await other.exit;
   expect(other.said).toEqual(['STORE_IN_USE']);
-}, 180_000);
+});
