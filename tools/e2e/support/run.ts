@@ -54,6 +54,8 @@ export type RunOptions = {
   readonly cwd?: string;
   /** Another Node than the one that runs the tests. */
   readonly node?: string;
+  /** What the command is started by: a program that becomes the command, with its arguments. */
+  readonly by?: readonly string[];
   /** It runs for as long as its test: no end of it is missed. */
   readonly isServer?: boolean;
   /** Closes the reading end of stdout at once, as `| head` does. */
@@ -69,7 +71,9 @@ export function startCommand(
     readonly environment: Readonly<Record<string, string>>;
   },
 ): Running {
-  const child = spawn(options.node ?? process.execPath, [...commandEntry(), ...args], {
+  const { by = [], node = process.execPath } = options;
+  const [program = node, ...words] = [...by, node, ...commandEntry(), ...args];
+  const child = spawn(program, words, {
     cwd: options.cwd,
     env: { ...options.environment, ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
