@@ -52,6 +52,8 @@ export interface TurnQueue {
   submit(turnId: string, transaction: StoreTransaction, place: QueuePlace): Promise<void>;
   /** Begins to hand out turns, first come first served. Called once. */
   work(handler: TurnHandler, limits: QueueLimits): void;
+  /** Whatever kept it from handing out turns, such as `isOverloaded`, may be over. */
+  lookAgain(): void;
   /**
    * Ends an attempt without ending its turn; the next attempt follows at once, or after the next start. `isAlone`: the
    * process that takes it runs nothing else beside it, because it may be the turn that its processes die of.

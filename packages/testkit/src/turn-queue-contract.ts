@@ -377,6 +377,27 @@ export function describeTurnQueueContract(
         await settled(handed).toEqual([turnId]);
       }));
 
+    test('a process that is told to look again takes at once what it had no room for', () =>
+      withQueue(async (tested) => {
+        const { queue } = tested;
+        const { handler, ids, open } = recorder();
+        let isOverloaded = true;
+        queue.work(
+          handler(async (attempt) => {
+            await end(tested, attempt);
+            await queue.complete(attempt, null);
+          }),
+          { ...SLOTS, isOverloaded: () => isOverloaded },
+        );
+        const turnId = await submit(tested);
+        open(turnId);
+        await tested.pass();
+        isOverloaded = false;
+        queue.lookAgain();
+        // No time passes.
+        await settled(ids).toEqual([turnId]);
+      }));
+
     test('a turn that rests keeps nobody waiting, and once it goes on runs alone again if it did', () =>
       withQueue(async (tested) => {
         const { queue } = tested;

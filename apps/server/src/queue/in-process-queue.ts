@@ -77,6 +77,10 @@ export class InProcessQueue implements TurnQueue {
     void this.#load({ isFirst: true });
   }
 
+  lookAgain(): void {
+    this.#handOut();
+  }
+
   giveBack(
     attempt: TurnAttempt,
     { isAlone = false }: { readonly isAlone?: boolean } = {},

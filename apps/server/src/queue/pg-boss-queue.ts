@@ -146,6 +146,10 @@ export class PgBossQueue implements TurnQueue {
     this.#confirming = this.#repeat(this.#over.signal, TOUCH_MS, () => this.#confirm());
   }
 
+  lookAgain(): void {
+    this.#wake.abort(WOKEN);
+  }
+
   giveBack(
     attempt: TurnAttempt,
     { isAlone = false }: { readonly isAlone?: boolean } = {},

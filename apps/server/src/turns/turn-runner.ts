@@ -11,6 +11,7 @@ import type {
 } from '@orion/contracts';
 
 import type { Projects } from '../projects.ts';
+import { BeginGate } from './begin-gate.ts';
 import { asRunEvent, CANCELLED, endingEvents } from './turn-end.ts';
 import type { TurnEnding } from './turn-end.ts';
 
@@ -70,10 +71,13 @@ type Running = {
  * 2. What a turn says goes to the log alone: nothing here passes it to a reader.
  * 3. Whether a turn is to end, and whether it is still its owner's, is in the store; a call of this process only has it
  *    looked at earlier.
+ * 4. Few turns begin at a time, and while others wait for that the queue hands out no further ones: another process may
+ *    have them begin sooner.
  */
 export class TurnRunner {
   readonly #options: TurnRunnerOptions;
   readonly #running = new Map<string, Running>();
+  readonly #gate: BeginGate;
   /** Why what runs is handed off; null before that. */
   #handOff: OrionError | null = null;
   #isStopping = false;
@@ -81,6 +85,8 @@ export class TurnRunner {
 
   constructor(options: TurnRunnerOptions) {
     this.#options = options;
+    const { clock, queue } = options;
+    this.#gate = new BeginGate({ clock, onClear: () => queue.lookAgain() });
   }
 
   start(): void {
@@ -91,7 +97,11 @@ export class TurnRunner {
           .slice(0, MAX_RESTING)
           .map(({ claim }) => claim.turnId),
       );
-    const limits = { slots, resting, isOverloaded };
+    const limits = {
+      slots,
+      resting,
+      isOverloaded: (running: number) => this.#gate.isCrowded || isOverloaded(running),
+    };
     queue.work((attempt, lost) => this.#attempt(attempt, lost), limits);
   }
 
@@ -167,6 +177,16 @@ export class TurnRunner {
 
   /** Rejects to have the turn tried again. */
   async #attempt(attempt: TurnAttempt, lost: AbortSignal): Promise<void> {
+    const onBegun = await this.#gate.enter();
+    try {
+      if (this.#isStopping || lost.aborted) await this.#options.queue.giveBack(attempt);
+      else await this.#attemptNow(attempt, lost, onBegun);
+    } finally {
+      onBegun();
+    }
+  }
+
+  async #attemptNow(attempt: TurnAttempt, lost: AbortSignal, onBegun: () => void): Promise<void> {
     const { queue, turns, log, onFailure } = this.#options;
     const { turnId, isAlone = false } = attempt;
     // What was asked for does not change: it can be read before the turn is this attempt's.
@@ -187,7 +207,7 @@ export class TurnRunner {
     else if (claim.idleAttempts > MAX_IDLE_ATTEMPTS) {
       await this.#end(turn, attempt.attempt, POISONED);
       outcome = 'over';
-    } else if (!isSuspect) outcome = await this.#run(claim, turn, attempt, lost);
+    } else if (!isSuspect) outcome = await this.#run(claim, turn, attempt, lost, onBegun);
     if (outcome === 'over') {
       await queue.complete(attempt, null);
       return;
@@ -202,6 +222,7 @@ export class TurnRunner {
     turn: TurnToRun,
     attempt: TurnAttempt,
     lost: AbortSignal,
+    onBegun: () => void,
   ): Promise<'over' | 'given back'> {
     const { onFailure, clock } = this.#options;
     const { turnId } = turn;
@@ -220,7 +241,7 @@ export class TurnRunner {
     this.#lookLater();
     lost.addEventListener('abort', () => handOff.abort(), { once: true });
     try {
-      const ended = this.#drain(turn, running);
+      const ended = this.#drain(turn, running, onBegun);
       // One that is overdue may still fail when it comes back.
       ended.catch(() => undefined);
       const outcome = await Promise.race([ended, running.overdue.promise]);
@@ -243,7 +264,11 @@ export class TurnRunner {
   }
 
   /** Lets the agent run the turn until it is over or given up. */
-  async #drain(turn: TurnToRun, running: Running): Promise<'over' | 'given back'> {
+  async #drain(
+    turn: TurnToRun,
+    running: Running,
+    onBegun: () => void,
+  ): Promise<'over' | 'given back'> {
     const { claim, cancel, handOff, asks } = running;
     const { projects, onEvent } = this.#options;
     const { turnId: _, protocol, ...request } = turn;
@@ -255,6 +280,7 @@ export class TurnRunner {
     });
     let isOver = false;
     for await (const event of events) {
+      onBegun();
       onEvent(event);
       if (event.type === 'approval_requested') {
         asks.add(event.approvalId);
