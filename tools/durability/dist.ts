@@ -4,13 +4,14 @@ import { readCount } from '@orion/common';
 import { startPostgres } from '@orion/testkit/postgres';
 
 import { runFault } from './src/several-servers/run-fault.ts';
-import type { Fault, FaultOutcome } from './src/several-servers/run-fault.ts';
+import type { Fault, FaultOptions, FaultOutcome } from './src/several-servers/run-fault.ts';
 
 const { values } = parseArgs({
   options: {
     fault: { type: 'string', default: 'none' },
     servers: { type: 'string', default: '3' },
     turns: { type: 'string', default: '20' },
+    sessions: { type: 'string', default: 'directory' },
     /** For how many seconds Postgres is away. */
     outage: { type: 'string', default: '3' },
   },
@@ -26,6 +27,7 @@ const options = {
   fault,
   servers: readCount('servers', values.servers),
   turns: readCount('turns', values.turns),
+  sessions: sessionsOf(values.sessions),
   outageMs: 1_000 * readCount('outage', values.outage),
 };
 
@@ -47,6 +49,11 @@ try {
   process.exitCode = failures.length === 0 ? 0 : 1;
 } finally {
   await postgres.stop();
+}
+
+function sessionsOf(given: string): FaultOptions['sessions'] {
+  if (given === 'directory' || given === 'database') return given;
+  throw new Error('--sessions must be directory or database');
 }
 
 function slower(outcome: FaultOutcome, alone: FaultOutcome | null): readonly string[] {

@@ -8,11 +8,12 @@ import { createWritePlanTool } from '@orion/core';
 import { createContentProtocol } from '@orion/protocols';
 import type { Traverser } from '@orion/tool-runner';
 import { createPatternMatcher, createWorkspace } from '@orion/workspace';
-import type { WorkspaceEventSink } from '@orion/workspace';
+import type { WorkspaceOptions } from '@orion/workspace';
 
 import { ApprovalDesk } from './approvals/approval-desk.ts';
 import { approvalOf } from './approvals/approval-policy.ts';
 import { protocolConfigOf } from './config/derived-settings.ts';
+import { sessionContentOf } from './config/sessions-in-store.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
 import { describeContext } from './context/describe-context.ts';
@@ -56,8 +57,14 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       ...(typeof sessionId === 'string' ? { sessionId } : {}),
       details,
     });
-  const workspace = await openWorkspace(options, settings, clock, recordEvent);
+  const isShared = settings.sessions === 'database';
+  const workspace = await openWorkspace(options, settings, {
+    clock,
+    onEvent: recordEvent,
+    ...(isShared ? { sessionContent: () => sessionContentOf(records.store) } : {}),
+  });
   const records = openRecords({ options, settings, clock, workspace, redact: keys.redact });
+  if (isShared) sessionContentOf(records.store);
   const { traces, conversations } = records;
   const sharesStore = options.projectId !== undefined || mayBeShared(settings);
   const projectId = options.projectId ?? (sharesStore ? projectOf(workspace) : OWN_PROJECT);
@@ -150,6 +157,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     workspace: workspace.root,
     stateDirectory: workspace.stateDirectory,
     projectId,
+    sharesSessions: isShared,
     sharesStore,
     store: records.store,
     applyPlan: planApplier({
@@ -272,16 +280,15 @@ function callsOn(
 function openWorkspace(
   options: OrionOptions,
   settings: Settings,
-  clock: Clock,
-  onEvent: WorkspaceEventSink,
+  parts: Pick<WorkspaceOptions, 'clock' | 'onEvent' | 'sessionContent'>,
 ): Promise<Workspace> {
   if (options.createWorkspace !== undefined) return options.createWorkspace();
   const root = resolve(options.workspace);
   const { stateDirectory } = settings;
   const { userDirectory, confirmProtectedPath } = options;
   return createWorkspace({
+    ...parts,
     root,
-    clock,
     ...defined({
       stateDirectory: stateDirectory === null ? undefined : resolve(root, stateDirectory),
       userKeyDirectory: userDirectory,
@@ -295,6 +302,5 @@ function openWorkspace(
       atticMaxAgeMs: 30 * DAY_MS,
       atticMaxBytes: KEPT_BYTES,
     },
-    onEvent,
   });
 }

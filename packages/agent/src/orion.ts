@@ -386,6 +386,8 @@ export interface Orion {
   readonly stateDirectory: string;
   /** The project of a turn that names none. */
   readonly projectId: string;
+  /** Whether write sessions are in the store, where processes without this state directory find them. */
+  readonly sharesSessions: boolean;
   /** Whether other workspaces may keep theirs in the same store. */
   readonly sharesStore: boolean;
   /**

@@ -128,15 +128,15 @@ function isQueueShared({ orion, queue }: OpenTurnsOptions): boolean {
 }
 
 /**
- * Whoever takes a turn needs the files and the write sessions that its last owner left behind: servers share a store only
- * on one machine, and with the same folders.
+ * Whoever takes a turn needs the files and the write sessions that its last owner left behind. Servers whose sessions are
+ * in the store share it if their projects have the same folders, as on one volume; others only on one machine, too.
  */
 function placeOf({ all }: Projects): string {
-  const folders = all.map(({ projectId, stateDirectory }) => [projectId, stateDirectory]);
-  return createHash('sha256')
-    .update(JSON.stringify([hostname(), folders]))
-    .digest('hex')
-    .slice(0, 32);
+  const places = all.map(({ projectId, workspace, stateDirectory, sharesSessions }) => [
+    projectId,
+    ...(sharesSessions ? [workspace] : [hostname(), stateDirectory]),
+  ]);
+  return createHash('sha256').update(JSON.stringify(places)).digest('hex').slice(0, 32);
 }
 
 async function openQueue(

@@ -24,6 +24,7 @@ import {
   settingsFromEnvironment,
   type Settings,
 } from './settings.ts';
+import { requireStoreForSessions } from './sessions-in-store.ts';
 import { telemetryOptions } from './telemetry.ts';
 import type { Trust } from './workspace-trust.ts';
 
@@ -101,6 +102,8 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     ...fromEnvironment,
     ...settingsFromFlags(flags),
   };
+
+  requireStoreForSessions(settings);
 
   const said = (
     name: 'mode' | 'recover' | 'approve' | 'projectId',

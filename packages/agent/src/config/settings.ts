@@ -75,6 +75,8 @@ export type Settings = {
   readonly stateDirectory: string | null;
   /** DATABASE_URL: a Postgres that keeps conversations and traces, instead of a file in the state directory. */
   readonly databaseUrl: string | null;
+  /** ORION_SESSIONS: whether write sessions are directories of the state directory, or rows of the Postgres. */
+  readonly sessions: 'directory' | 'database';
   /** ORION_WAKE: how readers of a turn learn of what another process stored: by notifications, or ten times a second. */
   readonly wake: 'notify' | 'poll';
   /** ORION_ALLOW_PATH: globs of protected paths that may be written. */
@@ -261,6 +263,7 @@ const SETTINGS: {
   protocolOverrideEnabled: ['PROTOCOL_OVERRIDE_ENABLED', boolean, false],
   stateDirectory: ['ORION_STATE_DIR', text, null],
   databaseUrl: ['DATABASE_URL', text, null],
+  sessions: ['ORION_SESSIONS', own(oneOf('directory', 'database')), 'directory'],
   wake: ['ORION_WAKE', own(oneOf('notify', 'poll')), 'notify'],
   allowPaths: ['ORION_ALLOW_PATH', list, []],
   allowHardLink: ['ORION_ALLOW_HARD_LINK', boolean, false],

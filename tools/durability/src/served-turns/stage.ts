@@ -41,10 +41,12 @@ export type Served = ServerAddress & {
 
 export type Answer = { readonly status: number; readonly body: unknown };
 
+type Environment = Readonly<Record<string, string>>;
+
 export async function makeStage(
   { before, script }: Pick<Story, 'before' | 'script'>,
   databaseUrl: string | null,
-  more: Readonly<Record<string, string>> = {},
+  more: Environment | ((server: number, root: string) => Environment) = {},
 ): Promise<Stage> {
   const root = await mkdtemp(join(tmpdir(), 'orion-served-'));
   const workspace = join(root, 'workspace');
@@ -64,7 +66,6 @@ export async function makeStage(
     ORION_DRAIN_SECONDS: '0',
     WRITE_SESSION_IDLE_MS: '50',
     ...(databaseUrl === null ? {} : { DATABASE_URL: databaseUrl, ORION_QUEUE: 'in-process' }),
-    ...more,
   };
   const servers: ChildProcess[] = [];
 
@@ -84,7 +85,11 @@ export async function makeStage(
         ],
         {
           cwd: workspace,
-          env: { ...environment, ...preload?.environment },
+          env: {
+            ...environment,
+            ...(typeof more === 'function' ? more(servers.length, root) : more),
+            ...preload?.environment,
+          },
           stdio: ['ignore', 'pipe', 'pipe'],
         },
       );

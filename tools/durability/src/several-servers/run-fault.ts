@@ -1,4 +1,5 @@
 /** Turns on several servers of one Postgres while one fault after the other strikes, and what must hold afterwards. */
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { TestPostgres } from '@orion/testkit/postgres';
@@ -19,6 +20,8 @@ export type FaultOptions = {
   readonly fault: Fault;
   readonly servers: number;
   readonly turns: number;
+  /** In a database, each server has a state directory of its own. */
+  readonly sessions: 'directory' | 'database';
   /** How long Postgres is away. */
   readonly outageMs: number;
 };
@@ -51,9 +54,11 @@ export async function runFault(
   const { tasks, whole } = makeTasks(options.turns);
   const isAlone = options.servers === 1;
   const database = await makeDatabase(databases.url);
-  const stage = await makeStage(whole, database, {
+  const stage = await makeStage(whole, database, (server, root) => ({
     ORION_QUEUE: isAlone ? 'in-process' : 'pg-boss',
-  });
+    ORION_SESSIONS: options.sessions,
+    ...(options.sessions === 'database' ? { ORION_STATE_DIR: join(root, `state-${server}`) } : {}),
+  }));
   try {
     const servers = await Promise.all(Array.from({ length: options.servers }, () => stage.serve()));
     const began = performance.now();

@@ -1,0 +1,28 @@
+import type { SessionContent } from '@orion/contracts';
+import type { Store } from '@orion/trace-store';
+
+import { configurationError } from './configuration-error.ts';
+import type { Settings } from './settings.ts';
+
+/** Throws CONFIG_INVALID for sessions in a database that there is not. */
+export function requireStoreForSessions({
+  sessions,
+  databaseUrl,
+}: Partial<Pick<Settings, 'sessions' | 'databaseUrl'>>): void {
+  if (sessions === 'database' && (databaseUrl ?? null) === null) throw noPlaceForSessions();
+}
+
+/** Throws CONFIG_INVALID if this store has none. */
+export function sessionContentOf({
+  sessionContent,
+}: Pick<Store, 'sessionContent'>): SessionContent {
+  if (sessionContent === null) throw noPlaceForSessions();
+  return sessionContent;
+}
+
+function noPlaceForSessions(): Error {
+  return configurationError(
+    'ORION_SESSIONS=database keeps write sessions in a Postgres, and none is named.',
+    'Set DATABASE_URL to a Postgres, or leave ORION_SESSIONS out.',
+  );
+}
