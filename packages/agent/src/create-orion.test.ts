@@ -81,6 +81,7 @@ describe('the store of a turn', () => {
     };
     const watched: Workspace = {
       maxTargetBytes: inner.maxTargetBytes,
+      networkFileSystem: () => inner.networkFileSystem(),
       root: inner.root,
       stateDirectory: inner.stateDirectory,
       sessions: inner.sessions,

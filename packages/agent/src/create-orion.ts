@@ -13,7 +13,7 @@ import type { WorkspaceOptions } from '@orion/workspace';
 import { ApprovalDesk } from './approvals/approval-desk.ts';
 import { approvalOf } from './approvals/approval-policy.ts';
 import { protocolConfigOf } from './config/derived-settings.ts';
-import { sessionContentOf } from './config/sessions-in-store.ts';
+import { sharedStateOf } from './config/sessions-in-store.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
 import { describeContext } from './context/describe-context.ts';
@@ -61,10 +61,17 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   const workspace = await openWorkspace(options, settings, {
     clock,
     onEvent: recordEvent,
-    ...(isShared ? { sessionContent: () => sessionContentOf(records.store) } : {}),
+    ...(isShared
+      ? {
+          shared: {
+            sessions: () => sharedStateOf(records.store).sessions(),
+            records: () => sharedStateOf(records.store).records(),
+          },
+        }
+      : {}),
   });
   const records = openRecords({ options, settings, clock, workspace, redact: keys.redact });
-  if (isShared) sessionContentOf(records.store);
+  if (isShared) sharedStateOf(records.store);
   const { traces, conversations } = records;
   const sharesStore = options.projectId !== undefined || mayBeShared(settings);
   const projectId = options.projectId ?? (sharesStore ? projectOf(workspace) : OWN_PROJECT);
@@ -280,7 +287,7 @@ function callsOn(
 function openWorkspace(
   options: OrionOptions,
   settings: Settings,
-  parts: Pick<WorkspaceOptions, 'clock' | 'onEvent' | 'sessionContent'>,
+  parts: Pick<WorkspaceOptions, 'clock' | 'onEvent' | 'shared'>,
 ): Promise<Workspace> {
   if (options.createWorkspace !== undefined) return options.createWorkspace();
   const root = resolve(options.workspace);

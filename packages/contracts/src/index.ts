@@ -236,6 +236,7 @@ export type {
   UndoReport,
   UndoRequest,
 } from './workspace/undo.ts';
+export type { RecordPlace, SharedRecord, SharedRecords } from './workspace/shared-records.ts';
 export type { Workspace } from './workspace/workspace.ts';
 export type { InvalidPlace, InvalidTextCode, TextCorrection, TextRepair } from './validation.ts';
 export type { EditLocation, InsertLocation, MarkerType, ReplaceLocation } from './edit-location.ts';

@@ -6,6 +6,7 @@ import type {
   ServedTurns,
   ServingHold,
   SessionContent,
+  SharedRecords,
   ToolOutputStore,
   TraceStore,
   TurnLog,
@@ -26,6 +27,7 @@ import { createSqlToolOutputStore } from './tool-outputs/sql-tool-output-store.t
 import { createSqlTraceStore } from './traces/sql-trace-store.ts';
 import { createSqlTurnLog } from './turn-log/sql-turn-log.ts';
 import { createSqlSessionContent } from './write-sessions/sql-session-content.ts';
+import { createSqlSharedRecords } from './write-sessions/sql-shared-records.ts';
 
 /** Statements as they are, through the connections of the store and with its errors. */
 export type EngineDatabase = {
@@ -46,6 +48,8 @@ export interface Store {
   readonly approvals: Approvals;
   /** Write sessions; null in a store that is not a Postgres. */
   readonly sessionContent: SessionContent | null;
+  /** What else several hosts share of a workspace; null in a store that is not a Postgres. */
+  readonly sharedRecords: SharedRecords | null;
   /**
    * Makes this process the one that runs the served turns of this store, or one of those that say the same `sharedBy`
    * (Postgres only; at most 50 letters, digits and `-`), until it releases it or dies. Rejects with STORE_IN_USE, which
@@ -113,6 +117,7 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
     },
     approvals: createSqlApprovals(reported),
     sessionContent: location.kind === 'postgres' ? createSqlSessionContent(database) : null,
+    sharedRecords: location.kind === 'postgres' ? createSqlSharedRecords(reported) : null,
     holdServing: (sharing) => holdServing(reported, clock, sharing),
     engineDatabase: location.kind === 'postgres' ? engineDatabase(reported, options.wake) : null,
     tryWrite: () => writeTrial.run(reported),

@@ -1,13 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { OrionError } from '@orion/contracts';
-import type {
-  Clock,
-  ProtectedPaths,
-  SessionContent,
-  SessionStore,
-  Workspace,
-} from '@orion/contracts';
+import type { Clock, ProtectedPaths, Workspace } from '@orion/contracts';
 import { BackupStore } from './commit/backup-store.ts';
 import type { Committer } from './commit/commit-site.ts';
 import { commitFile, prepareCommit } from './commit/prepare-commit.ts';
@@ -33,6 +27,8 @@ import type { EventSink, SessionStoreOptions } from './session-dir/session-store
 import { loadSessionKey } from './session-dir/session-key.ts';
 import type { SessionKey } from './session-dir/session-key.ts';
 import { DiskSessionStore } from './session-dir/session-store.ts';
+import type { SharedParts } from './stored/open-shared.ts';
+import type { SharedState } from './stored/shared-state.ts';
 import { resolveChosenDirectory, StateDirectory } from './state-directory.ts';
 import { createTextList } from './text-lists.ts';
 import { changesOf } from './undo/history.ts';
@@ -82,11 +78,8 @@ export type WorkspaceOptions = {
   /** Instead of `.orion` under the root. */
   readonly stateDirectory?: string;
   readonly clock: Clock;
-  /**
-   * Where write sessions lie that any process may take over; without it, they are directories of the state directory. It
-   * is asked for at the first use.
-   */
-  readonly sessionContent?: () => SessionContent;
+  /** Without it, all of a workspace's state is in its state directory. */
+  readonly shared?: SharedState;
   readonly settings?: Partial<WorkspaceSettings>;
   /**
    * The directory of this user's key, which proves that a session or backup is the user's own. Without a directory,
@@ -114,16 +107,12 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<Worksp
   const userDirectory = await resolveChosen(options.userKeyDirectory);
   const state = new StateDirectory(chosen ?? join(root, '.orion'), root);
   state.closeToOthers(chosen === undefined ? 'whole' : 'inside');
-  const { sessionContent: content } = options;
-  const openSessions: OpenSessions =
-    content === undefined
-      ? (shared) => new DiskSessionStore(shared)
-      : await import('./stored/stored-session-store.ts').then(
-          ({ StoredSessionStore }) =>
-            (shared) =>
-              new StoredSessionStore({ ...shared, content }),
-        );
-  return openWorkspace(options, { givenRoot, root, state, userDirectory }, openSessions);
+  const { shared } = options;
+  const parts =
+    shared === undefined
+      ? null
+      : await import('./stored/open-shared.ts').then(({ openShared }) => openShared(shared, root));
+  return openWorkspace(options, { givenRoot, root, state, userDirectory }, parts);
 }
 
 async function resolveChosen(path: string | undefined): Promise<string | undefined> {
@@ -150,11 +139,6 @@ async function resolveRoot(givenRoot: string): Promise<string> {
   });
 }
 
-/** What a workspace needs of its sessions, wherever they lie. */
-type OpenSessions = (
-  options: SessionStoreOptions,
-) => SessionStore & Pick<DiskSessionStore, 'lockTarget' | 'releaseAll'>;
-
 type Places = {
   readonly givenRoot: string;
   readonly root: string;
@@ -165,7 +149,7 @@ type Places = {
 function openWorkspace(
   options: WorkspaceOptions,
   places: Places,
-  openSessions: OpenSessions,
+  shared: SharedParts | null,
 ): Workspace {
   const settings: WorkspaceSettings = { ...DEFAULT_WORKSPACE_SETTINGS, ...options.settings };
   const { clock, confirmProtectedPath, onEvent = (): void => undefined } = options;
@@ -180,13 +164,20 @@ function openWorkspace(
   };
   const attic = { maxAgeMs: settings.atticMaxAgeMs, maxBytes: settings.atticMaxBytes };
   const limits = { maxAgeMs: settings.backupsMaxAgeMs, maxBytes: settings.backupsMaxBytes };
-  const backups = new BackupStore({ state, clock, policy, limits, loadKey });
+  const backups = new BackupStore({
+    state,
+    clock,
+    policy,
+    limits,
+    loadKey,
+    ...(shared === null ? {} : { shared: shared.backups }),
+  });
   const notes = new TemporaryNotes({ state, root, observer, clock });
   const journals = new PlanJournals(state, observer, clock);
   const scratch = new ScratchFiles({ state, clock, root, limits: attic });
   const list = (): Promise<ProtectedPaths> => listProtected(root, (path) => policy.isAllowed(path));
   const setAside = new SetAside({ state, clock, root, limits: attic, list });
-  const sessions = openSessions({
+  const sessionOptions: SessionStoreOptions = {
     clock,
     root,
     state,
@@ -203,7 +194,9 @@ function openWorkspace(
       await notes.sweep(backups);
       await backups.prune();
     },
-  });
+  };
+  const sessions =
+    shared === null ? new DiskSessionStore(sessionOptions) : shared.openSessions(sessionOptions);
   const committer: Committer = {
     root,
     policy,
@@ -249,6 +242,7 @@ function openWorkspace(
     createScratchFile: () => scratch.create(),
     textList: (name, limits) => createTextList({ state, clock, loadKey, observer }, name, limits),
     ...createServerFiles(state, loadKey),
+    ...shared?.pageAccess,
     readText: (path, range) => readWorkspaceText(policy, scratch, path, range),
     listFiles: (limit, selection) => listFiles(policy, limit, selection),
     searchFiles: (request) => searchFiles(policy, request),

@@ -17,3 +17,4 @@ export type { ProcessIdentity } from './ownership/process-identity.ts';
 export { readUserInstructions } from './reading/read-instructions.ts';
 export { readForeignFile, readTypedFile } from './reading/foreign-file.ts';
 export type { ForeignFile } from './reading/foreign-file.ts';
+export type { SharedState } from './stored/shared-state.ts';

@@ -10,11 +10,17 @@ import { randomBytes } from 'node:crypto';
 import { lstat, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { OrionError } from '@orion/contracts';
-import type { PageAccess, ServerToken, WorkspaceServerFiles } from '@orion/contracts';
+import { OrionError, parseFields } from '@orion/contracts';
+import type {
+  PageAccess,
+  ServerToken,
+  SharedRecords,
+  WorkspaceServerFiles,
+} from '@orion/contracts';
 
 import { syncDirectory } from './disk/directories.ts';
 import { onDisk } from './disk/disk-error.ts';
+import { networkFileSystemOf } from './disk/network-file-system.ts';
 import {
   createFile,
   createWholeFile,
@@ -132,6 +138,7 @@ export function createServerFiles(
         await state.ensure(state.server);
         await replaceFile(accessFile, jsonBytes(access));
       }),
+    networkFileSystem: () => networkFileSystemOf(state.path),
     tryDisk: () =>
       onDisk('store anything', async () => {
         await state.ensure(state.server);
@@ -141,6 +148,23 @@ export function createServerFiles(
       }),
   };
 }
+
+/** The log-ins of the page where several hosts serve it. */
+export function sharedPageAccess(
+  records: () => SharedRecords,
+  root: string,
+): Pick<WorkspaceServerFiles, 'readPageAccess' | 'keepPageAccess'> {
+  const place = { root, kind: 'page' } as const;
+  return {
+    async readPageAccess() {
+      const text = await records().get(place, PAGE);
+      return text === null ? NOTHING_ENDED : accessOf(parseFields(text) ?? {});
+    },
+    keepPageAccess: (access) => records().put(place, PAGE, JSON.stringify(access)),
+  };
+}
+
+const PAGE = 'access';
 
 const NOTHING_ENDED: PageAccess = { generation: 0, ended: {} };
 

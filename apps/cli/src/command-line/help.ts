@@ -77,6 +77,7 @@ not. A second one ends it at once. docs/guides/server.md has the details.
 
 With DATABASE_URL, several servers of one machine share the turns of the same folders; ORION_QUEUE=in-process keeps
 them for this one. --workers 4 starts four of them on one port, under one process that replaces what ends and stops all.
+Servers on several hosts need ORION_SESSIONS=database, and the folders as a volume.
 docs/guides/scaling.md has the details.
 
 Exit codes: 0 stopped; 1 failure; 2 usage or configuration; 4 another server has the store; 130 stopped at once

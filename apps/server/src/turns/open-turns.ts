@@ -13,6 +13,7 @@ import type { Projects } from '../projects.ts';
 import { InProcessQueue } from '../queue/in-process-queue.ts';
 import { PgBossQueue } from '../queue/pg-boss-queue.ts';
 import { createTurnService } from './create-turn-service.ts';
+import { requireLocalSessions } from './local-sessions.ts';
 import { ProtocolLimits } from './protocol-limits.ts';
 import type { TurnRates } from './protocol-limits.ts';
 import { TurnRunner } from './turn-runner.ts';
@@ -63,6 +64,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<ServedTurnsH
   const { orion, projects, limits, clock, eventLoopDelayMs, log, onEvent, isStopping } = options;
   const { servedTurns: turns, turnLog } = orion.store;
   const isShared = isQueueShared(options);
+  if (isShared) await requireLocalSessions(projects);
   const hold = await orion.store.holdServing(isShared ? { sharedBy: placeOf(projects) } : {});
   const warn = (text: string): void => log.warn(text);
   const report = (what: string, error: unknown, write = warn): void => {

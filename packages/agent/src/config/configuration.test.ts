@@ -54,6 +54,26 @@ async function refusal(work: Promise<unknown> | (() => unknown)): Promise<OrionE
   throw new Error('nothing was refused');
 }
 
+describe('where write sessions are', () => {
+  it('is the state directory, or a database that there is', async () => {
+    expect((await load({})).settings.sessions).toBeUndefined();
+    const inDatabase = { ORION_SESSIONS: 'database', DATABASE_URL: 'postgres://127.0.0.1/orion' };
+    expect((await load({ environment: inDatabase })).settings.sessions).toBe('database');
+    const error = await refusal(load({ environment: { ORION_SESSIONS: 'database' } }));
+    expect(error).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('ORION_SESSIONS=database') as string,
+      hint: expect.stringContaining('DATABASE_URL') as string,
+    });
+  });
+
+  it('is not for a workspace to decide', async () => {
+    const { settings, notices } = await load({ project: { sessions: 'database' } });
+    expect(settings.sessions).toBeUndefined();
+    expect(notices.join(' ')).toContain('sessions');
+  });
+});
+
 describe('which conversation a turn goes on with', () => {
   it.each<[string, Sources, Configuration['conversation']]>([
     ['none by default', {}, { kind: 'new' }],

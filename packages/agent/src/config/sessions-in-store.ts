@@ -1,5 +1,5 @@
-import type { SessionContent } from '@orion/contracts';
 import type { Store } from '@orion/trace-store';
+import type { SharedState } from '@orion/workspace';
 
 import { configurationError } from './configuration-error.ts';
 import type { Settings } from './settings.ts';
@@ -12,12 +12,13 @@ export function requireStoreForSessions({
   if (sessions === 'database' && (databaseUrl ?? null) === null) throw noPlaceForSessions();
 }
 
-/** Throws CONFIG_INVALID if this store has none. */
-export function sessionContentOf({
-  sessionContent,
-}: Pick<Store, 'sessionContent'>): SessionContent {
-  if (sessionContent === null) throw noPlaceForSessions();
-  return sessionContent;
+/** Throws CONFIG_INVALID if this store cannot be shared. */
+export function sharedStateOf({
+  sessionContent: sessions,
+  sharedRecords: records,
+}: Pick<Store, 'sessionContent' | 'sharedRecords'>): SharedState {
+  if (sessions === null || records === null) throw noPlaceForSessions();
+  return { sessions: () => sessions, records: () => records };
 }
 
 function noPlaceForSessions(): Error {

@@ -9,6 +9,7 @@ import { openStore } from '@orion/trace-store';
 import { createWorkspace } from '@orion/workspace';
 import { onTestFinished } from 'vitest';
 
+import { sharedStateOf } from '../config/sessions-in-store.ts';
 import { useTestDatabase } from '../testing/test-database.ts';
 
 /** Hazard: sessions in rows promise something else than sessions in directories. */
@@ -20,14 +21,13 @@ describeSessionStoreContract('in Postgres', async ({ isDoomed = false } = {}) =>
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const open = async (): ReturnType<typeof createWorkspace> => {
     const store = openStore({ kind: 'postgres', url: own.url() }, { clock: systemClock });
-    const { sessionContent } = store;
-    if (sessionContent === null) throw new Error('a store in Postgres has sessions');
+    const shared = sharedStateOf(store);
     const opened = await createWorkspace({
       root,
       clock: systemClock,
       // Nothing but the database and the files is shared.
       stateDirectory: join(root, `.state-${randomUUID()}`),
-      sessionContent: () => sessionContent,
+      shared,
     });
     onTestFinished(async () => {
       await opened.close();

@@ -17,6 +17,8 @@ export interface WorkspaceServerFiles {
   keepPageAccess(access: PageAccess): Promise<void>;
   /** Stores 64 KiB durably and removes them: whether there is room for what is saved. Rejects with disk errors. */
   tryDisk(): Promise<void>;
+  /** The network file system that the state directory is on, such as `NFS`; null if it is on none. */
+  networkFileSystem(): Promise<string | null>;
 }
 
 /** Log-ins of the page that are over before their time. */

@@ -27,7 +27,7 @@ export interface SessionContent {
   confirm(owners: readonly SessionOwner[]): Promise<readonly SessionOwner[]>;
   /** Lets the session go. Nothing happens if it is owned by another one. */
   release(owner: SessionOwner): Promise<void>;
-  /** Removes it after its commit, which is kept, or because it holds nothing. */
+  /** Removes it with everything, after its commit or because it holds nothing. */
   remove(owner: SessionOwner): Promise<void>;
   /** Puts a session away that this owner has, or that nobody has (`null`). False if somebody else has it. */
   putAway(root: string, sessionId: string, owner: SessionOwner | null): Promise<boolean>;
@@ -43,8 +43,6 @@ export interface SessionContent {
     start: number,
     end: number,
   ): AsyncIterable<Uint8Array>;
-  /** The commit of a session that is over; null if there was none. */
-  findCommit(root: string, sessionId: string): Promise<DecidedCommit | null>;
 }
 
 export type SessionTextName = 'content' | 'pending' | 'trailing';

@@ -26,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
     statements: () => ['alter table approval add column diffs text'],
   },
   { version: 10, name: 'write sessions in rows', statements: writeSessions },
+  { version: 11, name: 'what else several hosts share', statements: sharedRecords },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
@@ -344,8 +345,30 @@ function writeSessions(dialect: SqlRunner['dialect']): readonly string[] {
       before_sha256 text,
       after_sha256 text not null,
       record text not null,
-      decided_at bigint not null,
-      done_at bigint
+      decided_at bigint not null
+    )`,
+  ];
+}
+
+/** Backups and the log-ins of the page, in Postgres only. */
+function sharedRecords(dialect: SqlRunner['dialect']): readonly string[] {
+  if (dialect === 'sqlite') return [];
+  return [
+    `create table shared_record (
+      record_no ${ownId(dialect)},
+      root text not null,
+      kind text not null,
+      name text not null,
+      text text not null,
+      is_whole boolean not null,
+      stored_at bigint not null
+    )`,
+    'create unique index shared_record_name on shared_record (root, kind, name) where is_whole',
+    `create table shared_piece (
+      record_no bigint not null,
+      at_byte bigint not null,
+      data bytea not null,
+      primary key (record_no, at_byte)
     )`,
   ];
 }

@@ -194,14 +194,17 @@ test('a target is held by one session, also of several that ask at once, until i
   });
 });
 
-test('the commit of a session that is over is known as long as what was put away', async () => {
+test('nothing is left of a session that was put away for long enough', async () => {
   const owner = await begin();
+  await content.append([{ owner, pieces: piece('text') }]);
   await content.decide(owner, COMMIT);
-  expect(await content.findCommit(ROOT, owner.sessionId)).toBeNull();
-  await content.remove(owner);
-  expect(await content.findCommit(ROOT, owner.sessionId)).toEqual(COMMIT);
+  await content.putAway(ROOT, owner.sessionId, owner);
   await content.forget(ROOT, 60_000);
-  expect(await content.findCommit(ROOT, owner.sessionId)).toEqual(COMMIT);
+  expect(await content.find(ROOT, owner.sessionId)).toMatchObject({ isPutAway: true });
   await content.forget(ROOT, 0);
-  expect(await content.findCommit(ROOT, owner.sessionId)).toBeNull();
+  expect(await content.find(ROOT, owner.sessionId)).toBeNull();
+  expect(await textOf(owner)).toBe('');
+  const { sessionId } = owner;
+  const left = `select 1 from file_commit where session_id = '${sessionId}'`;
+  expect(await execute(own.url(), left)).toEqual([]);
 });

@@ -103,9 +103,7 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
         );
         if (row === undefined) return;
         await removePieces(inside, [row]);
-        await inside.run(`update file_commit set done_at = ${NOW} where session_id = $1`, [
-          sessionId,
-        ]);
+        await inside.run('delete from file_commit where session_id = $1', [sessionId]);
       });
     },
 
@@ -124,15 +122,13 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
       await reported.transaction(async (inside) => {
         const rows = await inside.all(
           `delete from write_session where root = $1 and put_away_at <= ${NOW} - $2::bigint and not is_owned
-           returning session_no`,
+           returning session_no, session_id`,
           [root, olderThanMs],
         );
         await removePieces(inside, rows);
-        await inside.run(
-          `delete from file_commit where root = $1 and decided_at <= ${NOW} - $2::bigint and not exists
-             (select 1 from write_session where write_session.session_id = file_commit.session_id)`,
-          [root, olderThanMs],
-        );
+        await inside.run('delete from file_commit where session_id = any($1::text[])', [
+          rows.map((row) => String(row['session_id'])),
+        ]);
       });
     },
 
@@ -149,22 +145,6 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
     },
 
     read: (sessionId, text, start, end) => readPieces(reported, sessionId, text, start, end),
-
-    async findCommit(root, sessionId) {
-      const [row] = await reported.all(
-        `select path, before_sha256, after_sha256, record from file_commit
-         where root = $1 and session_id = $2 and done_at is not null`,
-        [root, sessionId],
-      );
-      if (row === undefined) return null;
-      const before = row['before_sha256'] ?? null;
-      return {
-        path: String(row['path']),
-        before: before === null ? null : String(before),
-        after: String(row['after_sha256']),
-        record: String(row['record']),
-      };
-    },
   };
 }
 

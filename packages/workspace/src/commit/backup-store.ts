@@ -27,6 +27,7 @@ import type { StateDirectory } from '../state-directory.ts';
 import { isBackupId, parseManifest } from './backup-manifest.ts';
 import type { BackupManifest } from './backup-manifest.ts';
 import { hashPath } from './hash-file.ts';
+import type { SharedBackups } from '../stored/shared-backups.ts';
 
 const DRAFT_PREFIX = '.draft-';
 const DRAFT_AGE_MS = 60 * 60 * 1000;
@@ -55,6 +56,8 @@ export type BackupStoreOptions = {
   readonly limits: RetentionLimits;
   /** Null if own and foreign backups cannot be distinguished. */
   readonly loadKey: () => Promise<SessionKey | null>;
+  /** Where processes of other hosts find them; left out where there are none. */
+  readonly shared?: SharedBackups;
 };
 
 /** A stored backup. */
@@ -122,6 +125,7 @@ export class BackupStore {
         await syncDirectory(draft);
         await rename(draft, sealed);
         await syncDirectory(backups);
+        await this.#options.shared?.put(manifest, hasContent ? join(sealed, 'content') : null);
         if (this.#keptBytes !== null) this.#keptBytes += change.before?.bytes ?? 0;
       },
       discard: async () => {
@@ -132,6 +136,7 @@ export class BackupStore {
   }
 
   async forget(id: string): Promise<void> {
+    await this.#options.shared?.remove(id);
     await rm(join(this.#state.backups, id), { recursive: true, force: true });
     // Whatever is removed next must not be gone before this after a power cut.
     await syncDirectory(this.#state.backups).catch(() => undefined);
@@ -139,7 +144,9 @@ export class BackupStore {
 
   /** Whether this backup proves that its change was made, once the temporary file is gone. */
   async provesChange(id: string): Promise<boolean> {
-    return isBackupId(id) && (await this.#state.holds(join(this.#state.backups, id)));
+    if (!isBackupId(id)) return false;
+    if (await this.#state.holds(join(this.#state.backups, id))) return true;
+    return (await this.#options.shared?.has(id)) ?? false;
   }
 
   /**
@@ -147,8 +154,9 @@ export class BackupStore {
    * was not made. `didNotHappen`: this is already known.
    */
   async settle(id: string, didNotHappen: boolean): Promise<void> {
-    if (!isBackupId(id) || !(await this.#state.holds(this.#state.backups))) return;
-    await rm(draftPath(this.#state.backups, id), { recursive: true, force: true });
+    if (!isBackupId(id)) return;
+    if (await this.#state.holds(this.#state.backups))
+      await rm(draftPath(this.#state.backups, id), { recursive: true, force: true });
     const manifest = await this.read(id);
     if (manifest === null) return;
     const before = manifest.before?.sha256 ?? null;
@@ -174,8 +182,11 @@ export class BackupStore {
 
   /** Includes backups of other workspaces that share the state directory. */
   async #readAny(id: string): Promise<ListedBackup | null> {
+    if (!isBackupId(id)) return null;
     const directory = join(this.#state.backups, id);
-    if (!isBackupId(id) || !(await this.#state.holds(directory))) return null;
+    if (!(await this.#state.holds(directory))) {
+      return ownOf(await this.#options.shared?.read(id));
+    }
     const file = await readSmallFile(join(directory, 'manifest.json'), MAX_MANIFEST_BYTES);
     // If this were skipped, a file of a change would silently not be undone with the others.
     if (file.kind === 'unusable' && errnoOf(file.error) !== null) throw file.error;
@@ -191,15 +202,33 @@ export class BackupStore {
     return (await this.#options.loadKey())?.problem ?? null;
   }
 
-  contentPath(id: string): string {
-    return join(this.#state.backups, id, 'content');
+  /** The path of the kept bytes, of which none may be there. */
+  async contentPath(id: string): Promise<string> {
+    const { backups } = this.#state;
+    const sealed = join(backups, id);
+    const { shared } = this.#options;
+    if (shared === undefined || (await this.#state.holds(sealed))) return join(sealed, 'content');
+    const manifest = await shared.read(id);
+    if ((manifest?.before ?? null) === null) return join(sealed, 'content');
+    const draft = `${draftPath(backups, id)}-${randomBytes(4).toString('hex')}`;
+    await this.#state.ensure(backups);
+    await mkdir(draft, { mode: 0o700 });
+    await shared.fetch(id, draft);
+    const here = { ...manifest, root: this.#state.root };
+    const mac = (await this.#options.loadKey())?.sign(here);
+    await createFile(join(draft, 'manifest.json'), jsonBytes({ ...here, mac }));
+    // Another call may have been faster: its bytes are the same.
+    await rename(draft, sealed).catch(() => rm(draft, { recursive: true, force: true }));
+    return join(sealed, 'content');
   }
 
   /** All readable backups, newest first; each is read when it is asked for. */
   async *newestFirst(): AsyncGenerator<ListedBackup, void> {
     const names = await this.#state.names(this.#state.backups);
-    for (const id of names.filter(isBackupId).toSorted().toReversed()) {
-      const manifest = await this.read(id);
+    const shared = (await this.#options.shared?.all()) ?? NONE;
+    const local = names.filter(isBackupId);
+    for (const id of [...new Set([...local, ...shared.keys()])].toSorted().toReversed()) {
+      const manifest = local.includes(id) ? await this.read(id) : ownOf(shared.get(id));
       if (manifest !== null) yield manifest;
     }
   }
@@ -231,10 +260,15 @@ export class BackupStore {
     for (const name of names.filter((candidate) => candidate.startsWith(DRAFT_PREFIX))) {
       await removeIfOlder(join(this.#state.backups, name), DRAFT_AGE_MS, now);
     }
-    const entries = [];
+    const entries: Measured[] = [];
+    const shared = (await this.#options.shared?.all()) ?? NONE;
     for (const name of names.filter(isBackupId)) {
       const entry = await this.#measure(name);
       if (entry !== null) entries.push(entry);
+    }
+    const local = new Set(entries.map(({ name }) => name));
+    for (const [name, manifest] of shared) {
+      if (!local.has(name)) entries.push({ name, ...measureOf(manifest), root: this.#state.root });
     }
     const dropped = new Set(expired(entries, this.#options.limits, now));
     // The age limit drops the newest ones, too, but never the last way back.
@@ -247,6 +281,7 @@ export class BackupStore {
       if (isOfNewest || (await this.#isOpen(changeId))) dropped.delete(name);
     }
     for (const name of dropped) {
+      await this.#options.shared?.remove(name);
       await rm(join(this.#state.backups, name), { recursive: true, force: true });
     }
     this.#keptBytes = entries
@@ -257,6 +292,7 @@ export class BackupStore {
   /** Whether this is a plan in progress, or a session that a recovery may still settle. */
   async #isOpen(changeId: string | null): Promise<boolean> {
     if (changeId === null || !isSessionId(changeId)) return false;
+    if ((await this.#options.shared?.isOpen(changeId)) === true) return true;
     const { sessions, attic, plans } = this.#state;
     for (const parent of [plans, sessions, attic]) {
       if (await this.#state.holds(join(parent, changeId))) return true;
@@ -280,6 +316,27 @@ export class BackupStore {
       return null;
     }
   }
+}
+
+const NONE: ReadonlyMap<string, BackupManifest> = new Map();
+
+/** What the store has is of this user. */
+function ownOf(manifest: BackupManifest | null | undefined): ListedBackup | null {
+  return manifest === null || manifest === undefined
+    ? null
+    : { ...manifest, own: true, foreign: false };
+}
+
+function measureOf({
+  created_at,
+  before,
+  change_id,
+}: BackupManifest): Omit<Measured, 'name' | 'root'> {
+  return {
+    since: Date.parse(created_at),
+    bytes: before?.bytes ?? 0,
+    changeId: change_id ?? null,
+  };
 }
 
 function draftPath(backups: string, id: string): string {

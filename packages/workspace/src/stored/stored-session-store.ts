@@ -21,8 +21,6 @@ import type {
   StoredSession as SessionRow,
   TurnFence,
   TurnRecord,
-  WritingOutcome,
-  WritingRecord,
 } from '@orion/contracts';
 import { onDisk } from '../disk/disk-error.ts';
 import { targetLocked, TargetLocks } from '../ownership/target-locks.ts';
@@ -314,7 +312,7 @@ export class StoredSessionStore implements SessionStore {
         owner,
         counts: this.#counts,
         onEvent,
-        judgeWriting: (writing) => this.#judgeWriting(metadata, writing),
+        judgeWriting: (writing) => judgeWriting(this.#options, metadata, writing),
         onClosed: () => void this.#open.delete(metadata.session_id),
       },
       row?.places ?? null,
@@ -323,12 +321,6 @@ export class StoredSessionStore implements SessionStore {
     this.#open.set(handle.id, handle);
     this.#scheduleBeat();
     return handle;
-  }
-
-  /** The backup of another host proves nothing here: without one the outcome is unknown, and nothing is done twice. */
-  async #judgeWriting(metadata: SessionMetadata, writing: WritingRecord): Promise<WritingOutcome> {
-    const outcome = await judgeWriting(this.#options, metadata, writing);
-    return outcome === 'changed_instead' ? 'changed_after' : outcome;
   }
 
   /** Rejects with SESSION_NOT_FOUND. */

@@ -2,8 +2,8 @@
  * A session that this process owns and whose texts and records are rows.
  *
  * E1. The content that the stored state covers is stored with it or before it.
- * E2. A failure of the store does not end the session: it lives in memory until a `save` succeeds. But nothing is
- *     committed that the store has not decided.
+ * E2. A failure of the store does not end the session: it lives in memory until the store is back, which is tried at each
+ *     `save` and every second. But nothing is committed that the store has not decided.
  * E3. Nothing is stored after the session was lost to another owner, and the decision about a commit says so, too.
  */
 import { dirname } from 'node:path';
@@ -40,6 +40,8 @@ import type { SessionGroup } from './session-group.ts';
 import { StoredText } from './stored-text.ts';
 
 const HAND_OVER_BYTES = 64 * 1024;
+/** How often a store that is away is tried. */
+const RETRY_MS = 1_000;
 const CONTENT_FILE = numberedName('content', 1);
 
 export type StoredSessionOptions = {
@@ -90,6 +92,7 @@ export class StoredSession implements SessionHandle {
   #sentVersion: number | null = null;
   #waiters: readonly Waiter[] = [];
   #persistence: 'disk' | 'memory' = 'disk';
+  #cancelRetry: (() => void) | null = null;
   #isPaused = false;
   #isClosed = false;
   #queue: Promise<unknown> = Promise.resolve();
@@ -318,6 +321,7 @@ export class StoredSession implements SessionHandle {
   lose(): void {
     if (this.#lost.signal.aborted) return;
     this.#lost.abort(this.lostError());
+    this.#stopRetrying();
     this.#options.group.remove(this);
     this.#options.onEvent('lease_lost', { session_id: this.id });
     const waiters = this.#waiters;
@@ -390,12 +394,17 @@ export class StoredSession implements SessionHandle {
       else waiting.push(waiter);
     }
     this.#waiters = waiting;
-    if (waiting.length > 0 || !this.#isStored()) this.#ask(waiting.length > 0);
+    const isUrgent = waiting.length > 0 || outcome.kind === 'elsewhere';
+    if (isUrgent || !this.#isStored()) this.#ask(isUrgent);
   }
 
   failed(error: unknown): void {
     if (this.#lost.signal.aborted) return;
     this.#degrade(error);
+    this.#cancelRetry ??= this.#options.clock.schedule(RETRY_MS, () => {
+      this.#cancelRetry = null;
+      this.#ask(true);
+    });
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const { settled } of waiters) settled.reject(error);
@@ -543,6 +552,7 @@ export class StoredSession implements SessionHandle {
         await finish();
       } finally {
         this.#isClosed = true;
+        this.#stopRetrying();
         this.#options.group.remove(this);
         this.#options.onClosed();
       }
@@ -567,6 +577,11 @@ export class StoredSession implements SessionHandle {
     this.#persistence = 'memory';
     const { code, message } = notStored(error);
     this.#options.onEvent('degraded', { session_id: this.id, code, message });
+  }
+
+  #stopRetrying(): void {
+    this.#cancelRetry?.();
+    this.#cancelRetry = null;
   }
 
   #restore(): void {

@@ -17,7 +17,8 @@ export async function fileVersion(
   const kept = (await backups.list()).filter(
     (backup) => backup.path === path && backup.before?.sha256 === sha256,
   );
-  for (const place of [realPath, ...kept.map(({ id }) => backups.contentPath(id))]) {
+  for (const backup of [null, ...kept]) {
+    const place = backup === null ? realPath : await backups.contentPath(backup.id);
     const found = await hashPath(place);
     if (found?.sha256 !== sha256) continue;
     return {

@@ -162,9 +162,12 @@ async function prepare(
   throw backupDamaged(step);
 }
 
-function backupBytes({ backups }: Committer, step: FileStep): AsyncIterable<Uint8Array> {
-  const path = backups.contentPath(step.contentOf);
-  return streamFile(path, `read the kept bytes of ${shown(step.path)}`, backupDamaged(step));
+async function* backupBytes(
+  { backups }: Committer,
+  step: FileStep,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const path = await backups.contentPath(step.contentOf);
+  yield* streamFile(path, `read the kept bytes of ${shown(step.path)}`, backupDamaged(step));
 }
 
 function backupDamaged(step: FileStep): OrionError {

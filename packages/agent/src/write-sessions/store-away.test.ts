@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { OrionError, systemClock } from '@orion/contracts';
+import type { SessionContent, SessionMetadata, SessionRecord } from '@orion/contracts';
+import { createFakeClock } from '@orion/testkit';
+import { openStore } from '@orion/trace-store';
+import { createWorkspace } from '@orion/workspace';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { sharedStateOf } from '../config/sessions-in-store.ts';
+import { useTestDatabase } from '../testing/test-database.ts';
+
+/** Hazard: what arrives while the database is away is lost, or stored twice, and a file is written that it did not decide. */
+
+const own = useTestDatabase();
+
+const RECORD: SessionRecord = {
+  version: 1,
+  state: 'session_active.awaiting_done_or_more_content',
+  fence_stripped: false,
+  fence_asked: false,
+  inner_done_lines: [],
+  seams: [],
+  idle_prompts: 0,
+};
+
+/** `away`: asked before an append is sent; `lost`: after it was stored, in place of its answer. */
+type Weather = 'fine' | 'away' | 'lost';
+
+test('a session goes on in memory while its database is away, and nothing is decided meanwhile', async () => {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'orion-away-')));
+  const store = openStore({ kind: 'postgres', url: own.url() }, { clock: systemClock });
+  const shared = sharedStateOf(store);
+  let weather: Weather = 'fine';
+  const unavailable = (): OrionError =>
+    new OrionError({ code: 'STORE_UNAVAILABLE', message: 'It is away', retryable: true });
+  const inner = shared.sessions();
+  const sessions: SessionContent = {
+    ...inner,
+    async append(appends) {
+      if (weather === 'away') throw unavailable();
+      const outcomes = await inner.append(appends);
+      if (weather === 'lost') throw unavailable();
+      return outcomes;
+    },
+    async decide(owner, commit) {
+      if (weather === 'away') throw unavailable();
+      return inner.decide(owner, commit);
+    },
+  };
+  const events: string[] = [];
+  const clock = createFakeClock(Date.now());
+  const workspace = await createWorkspace({
+    root,
+    clock,
+    shared: { ...shared, sessions: () => sessions },
+    onEvent: (type) => void events.push(type),
+  });
+  onTestFinished(async () => {
+    await workspace.close();
+    await store.close();
+    await rm(root, { recursive: true, force: true });
+  });
+  const metadata: SessionMetadata = {
+    version: 1,
+    session_id: randomUUID(),
+    intent: 'a test',
+    target_file: 'a.txt',
+    operation: 'create',
+    created_at: new Date().toISOString(),
+    end_marker: 'DONE',
+    final_newline: true,
+    target: await workspace.checkTarget('a.txt', 'create'),
+  };
+  const handle = await workspace.sessions.begin(metadata);
+  handle.append('one ');
+  await clock.advance(50);
+  await expect.poll(() => handle.savedBytes()).toBe(4);
+
+  weather = 'lost';
+  handle.append('two ');
+  await expect(handle.save(RECORD)).rejects.toMatchObject({ code: 'WRITE_FAILED' });
+  expect(handle.persistence()).toBe('memory');
+  weather = 'away';
+  handle.append('three ');
+  await expect(handle.save(RECORD)).rejects.toMatchObject({ code: 'WRITE_FAILED' });
+  const result = {
+    path: 'a.txt',
+    bytes: 0,
+    lines: 0,
+    sha256: '',
+    eol: 'none',
+    bom: false,
+  } as const;
+  const writing = {
+    temp: 'none.tmp',
+    before: null,
+    after: 'a'.repeat(64),
+    result: { ...result, mode: '0644', warnings: [], not_kept: [] },
+  };
+  await expect(handle.recordWriting(writing)).rejects.toMatchObject({ code: 'WRITE_FAILED' });
+  expect(handle.savedBytes()).toBe(4);
+
+  weather = 'fine';
+  handle.append('four');
+  await clock.advance(1_000);
+  await expect.poll(() => handle.savedBytes()).toBe(18);
+  expect(handle.persistence()).toBe('disk');
+  await handle.save(RECORD);
+  await handle.recordWriting(writing);
+  await handle.release();
+  const claimed = await workspace.sessions.claim(handle.id);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of claimed.handle.readContent()) chunks.push(chunk);
+  expect(Buffer.concat(chunks).toString()).toBe('one two three four');
+  expect(claimed.writing).toEqual(writing);
+  expect(events.filter((type) => ['degraded', 'restored'].includes(type))).toEqual([
+    'degraded',
+    'restored',
+  ]);
+  await claimed.handle.remove();
+});

@@ -1,0 +1,26 @@
+/**
+ * What else processes of several hosts share of a workspace: named records, each with bytes if it has any.
+ *
+ * A record is there as a whole or not at all. Rejects with STORE_UNAVAILABLE if the outcome is unknown.
+ */
+export interface SharedRecords {
+  /** Stores a record, in place of one of the same name. */
+  put(
+    place: RecordPlace,
+    name: string,
+    text: string,
+    bytes?: AsyncIterable<Uint8Array>,
+  ): Promise<void>;
+  /** Null if there is none. */
+  get(place: RecordPlace, name: string): Promise<string | null>;
+  /** All of the place, in no order. */
+  list(place: RecordPlace): Promise<readonly SharedRecord[]>;
+  /** Nothing for a record without bytes. */
+  read(place: RecordPlace, name: string): AsyncIterable<Uint8Array>;
+  remove(place: RecordPlace, name: string): Promise<void>;
+}
+
+/** `root` is the workspace. */
+export type RecordPlace = { readonly root: string; readonly kind: 'backup' | 'page' };
+
+export type SharedRecord = { readonly name: string; readonly text: string };

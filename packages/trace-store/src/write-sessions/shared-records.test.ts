@@ -1,0 +1,77 @@
+import type { RecordPlace, SharedRecords } from '@orion/contracts';
+import { createFakeClock } from '@orion/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStore } from '../open-store.ts';
+import type { Store } from '../open-store.ts';
+import { execute, useTestDatabase } from '../testing/test-database.ts';
+
+/** Hazard: another process sees a part of a record, or parts of two. */
+
+const own = useTestDatabase();
+let store: Store;
+let records: SharedRecords;
+
+beforeAll(() => {
+  store = openStore({ kind: 'postgres', url: own.url() }, { clock: createFakeClock() });
+  if (store.sharedRecords === null) throw new Error('a store in Postgres has shared records');
+  records = store.sharedRecords;
+});
+afterAll(() => store.close());
+
+const PLACE: RecordPlace = { root: '/w', kind: 'backup' };
+
+async function* of(...chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+async function bytesOf(name: string, place: RecordPlace = PLACE): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of records.read(place, name)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+test('a record is read as it was stored, by its place and name', async () => {
+  const long = Buffer.alloc(600_000, 'abc\0\xff');
+  await records.put(
+    PLACE,
+    'one',
+    '{"of":1}',
+    of(long.subarray(0, 300_001), long.subarray(300_001)),
+  );
+  await records.put(PLACE, 'none', '{}');
+  await records.put({ ...PLACE, kind: 'page' }, 'one', '{"of":"page"}');
+  expect(await records.get(PLACE, 'one')).toBe('{"of":1}');
+  expect((await bytesOf('one')).equals(long)).toBe(true);
+  expect(await bytesOf('none')).toHaveLength(0);
+  expect(await records.get({ ...PLACE, kind: 'page' }, 'one')).toBe('{"of":"page"}');
+  expect(await records.get({ ...PLACE, root: '/v' }, 'one')).toBeNull();
+  expect((await records.list(PLACE)).map(({ name }) => name).toSorted()).toEqual(['none', 'one']);
+  await records.remove(PLACE, 'one');
+  expect(await records.get(PLACE, 'one')).toBeNull();
+  expect(await bytesOf('one')).toHaveLength(0);
+});
+
+test('one whose bytes cannot be read to their end is not there, and the one before it is', async () => {
+  await records.put(PLACE, 'kept', 'before', of(Buffer.from('before')));
+  async function* failing(): AsyncGenerator<Uint8Array> {
+    yield Buffer.alloc(300_000);
+    throw new Error('the disk failed');
+  }
+  await expect(records.put(PLACE, 'kept', 'after', failing())).rejects.toThrow('the disk failed');
+  expect(await records.get(PLACE, 'kept')).toBe('before');
+  expect((await bytesOf('kept')).toString()).toBe('before');
+});
+
+test('of several that are stored at once under one name one stays, and nothing else', async () => {
+  const texts = Array.from({ length: 8 }, (_, index) => `text ${index}`);
+  await Promise.all(texts.map((text) => records.put(PLACE, 'same', text, of(Buffer.from(text)))));
+  expect((await bytesOf('same')).toString()).toBe(await records.get(PLACE, 'same'));
+  for (const { name } of await records.list(PLACE)) await records.remove(PLACE, name);
+  expect(
+    await execute(
+      own.url(),
+      `select 1 from shared_piece union all
+      select 1 from shared_record where kind = 'backup'`,
+    ),
+  ).toEqual([]);
+});

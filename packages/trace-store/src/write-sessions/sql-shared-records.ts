@@ -1,0 +1,127 @@
+import type { SharedRecords } from '@orion/contracts';
+import type { SqlDatabase, SqlRunner, SqlScalar } from '../engine/sql-database.ts';
+import { NOW } from './session-rows.ts';
+
+const PIECE_BYTES = 256 * 1024;
+/** What a process left that died while it stored a record. */
+const HALF_MADE_MS = 60 * 60 * 1000;
+
+/**
+ * Shared records in Postgres.
+ *
+ * 1. The bytes are stored piece by piece under a number that no name has yet. The last statement gives it the name.
+ * 2. A record that lost its name goes with its bytes.
+ */
+export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
+  return {
+    async put({ root, kind }, name, text, bytes) {
+      await removeRecords(database, `not is_whole and stored_at < ${NOW} - ${HALF_MADE_MS}`, []);
+      const [row] = await database.all(
+        `insert into shared_record (root, kind, name, text, is_whole, stored_at)
+         values ($1, $2, $3, $4, false, ${NOW}) returning record_no`,
+        [root, kind, name, text],
+      );
+      const { record_no: number = null } = row ?? {};
+      try {
+        if (bytes !== undefined) await putBytes(database, number, bytes);
+        await database.transaction(async (inside) => {
+          // Of two that store the same name at once, the second one waits here.
+          await inside.all(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [
+            JSON.stringify([root, kind, name]),
+          ]);
+          await removeRecords(inside, NAMED, [root, kind, name]);
+          await inside.run('update shared_record set is_whole = true where record_no = $1', [
+            number,
+          ]);
+        });
+      } catch (error) {
+        await removeRecords(database, 'record_no = $1 and not is_whole', [number]).catch(
+          () => undefined,
+        );
+        throw error;
+      }
+    },
+
+    async get({ root, kind }, name) {
+      const [row] = await database.all(`select text from shared_record where ${NAMED}`, [
+        root,
+        kind,
+        name,
+      ]);
+      return row === undefined ? null : String(row['text']);
+    },
+
+    async list({ root, kind }) {
+      const rows = await database.all(
+        'select name, text from shared_record where root = $1 and kind = $2 and is_whole',
+        [root, kind],
+      );
+      return rows.map((row) => ({ name: String(row['name']), text: String(row['text']) }));
+    },
+
+    async *read({ root, kind }, name) {
+      const [record] = await database.all(`select record_no from shared_record where ${NAMED}`, [
+        root,
+        kind,
+        name,
+      ]);
+      const { record_no: number = null } = record ?? {};
+      for (let at = 0; ;) {
+        const [row] = await database.all(
+          `select encode(data, 'base64') as data from shared_piece where record_no = $1 and at_byte = $2`,
+          [number, at],
+        );
+        if (row === undefined) return;
+        const data = Buffer.from(String(row['data']), 'base64');
+        at += data.length;
+        yield data;
+      }
+    },
+
+    async remove({ root, kind }, name) {
+      await removeRecords(database, NAMED, [root, kind, name]);
+    },
+  };
+}
+
+const NAMED = 'root = $1 and kind = $2 and name = $3 and is_whole';
+
+async function removeRecords(
+  runner: SqlRunner,
+  which: string,
+  parameters: readonly SqlScalar[],
+): Promise<void> {
+  await runner.run(
+    `with removed as (delete from shared_record where ${which} returning record_no)
+     delete from shared_piece using removed where shared_piece.record_no = removed.record_no`,
+    parameters,
+  );
+}
+
+async function putBytes(
+  database: SqlRunner,
+  number: SqlScalar,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  let at = 0;
+  let waiting: Uint8Array[] = [];
+  let length = 0;
+  const put = async (): Promise<void> => {
+    const piece = Buffer.concat(waiting);
+    waiting = [];
+    length = 0;
+    if (piece.length === 0) return;
+    await database.run(
+      `insert into shared_piece (record_no, at_byte, data) values ($1, $2, decode($3, 'base64'))`,
+      [number, at, piece.toString('base64')],
+    );
+    at += piece.length;
+  };
+  for await (const chunk of bytes) {
+    // A chunk may be used again by its source.
+    waiting.push(Uint8Array.from(chunk));
+    length += chunk.length;
+    if (length >= PIECE_BYTES) await put();
+  }
+  await put();
+}

@@ -1,0 +1,79 @@
+/**
+ * Backups that processes of other hosts find, too: a copy of each in the store.
+ *
+ * K4. A backup is in the store before its target changes, and goes from there before it goes from the disk.
+ * K5. What the store has is of this user. Its bytes come to the disk when somebody asks for them.
+ */
+import type { RecordPlace, SharedRecords } from '@orion/contracts';
+import { join } from 'node:path';
+import { createFile, jsonBytes, streamFile } from '../disk/files.ts';
+import { parseManifest } from '../commit/backup-manifest.ts';
+import type { BackupManifest } from '../commit/backup-manifest.ts';
+
+export type SharedBackupsOptions = {
+  /** Called at the first use. */
+  readonly records: () => SharedRecords;
+  /** The workspace, which has the same path on each host. */
+  readonly root: string;
+  /** Whether a session may still be settled by a recovery. */
+  readonly isOpen: (sessionId: string) => Promise<boolean>;
+};
+
+export class SharedBackups {
+  readonly #options: SharedBackupsOptions;
+  readonly #place: RecordPlace;
+
+  constructor(options: SharedBackupsOptions) {
+    this.#options = options;
+    this.#place = { root: options.root, kind: 'backup' };
+  }
+
+  /** `content`: the file with the kept bytes; null when none are kept. */
+  async put(manifest: BackupManifest, content: string | null): Promise<void> {
+    const bytes = content === null ? undefined : streamFile(content, 'read the kept bytes', null);
+    const text = jsonBytes(manifest).toString('utf8');
+    await this.#options.records().put(this.#place, manifest.id, text, bytes);
+  }
+
+  remove(id: string): Promise<void> {
+    return this.#options.records().remove(this.#place, id);
+  }
+
+  async has(id: string): Promise<boolean> {
+    return (await this.#options.records().get(this.#place, id)) !== null;
+  }
+
+  /** Null if there is none. */
+  async read(id: string): Promise<BackupManifest | null> {
+    const text = await this.#options.records().get(this.#place, id);
+    return text === null ? null : ofHere(text, id);
+  }
+
+  /** Those that can be read, by their ids. */
+  async all(): Promise<ReadonlyMap<string, BackupManifest>> {
+    const records = await this.#options.records().list(this.#place);
+    const found = new Map<string, BackupManifest>();
+    for (const { name, text } of records) {
+      const manifest = ofHere(text, name);
+      if (manifest !== null) found.set(name, manifest);
+    }
+    return found;
+  }
+
+  isOpen(sessionId: string): Promise<boolean> {
+    return this.#options.isOpen(sessionId);
+  }
+
+  /** Writes the kept bytes to a file that does not exist. */
+  async fetch(id: string, directory: string): Promise<void> {
+    await createFile(join(directory, 'content'), this.#options.records().read(this.#place, id));
+  }
+}
+
+/** Without `root`, which leads from another state directory. */
+function ofHere(text: string, id: string): BackupManifest | null {
+  const manifest = parseManifest(text, id);
+  if (manifest === null) return null;
+  const { root: _, ...here } = manifest;
+  return here;
+}
