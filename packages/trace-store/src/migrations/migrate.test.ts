@@ -7,6 +7,7 @@ import { openPostgres } from '../engine/postgres.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSqlite } from '../engine/sqlite.ts';
 import { createFakeClock } from '@orion/testkit';
+import { createSqlApprovals } from '../approvals/sql-approvals.ts';
 import { createSqlToolOutputStore } from '../tool-outputs/sql-tool-output-store.ts';
 import { execute, inDatabase, useTestDatabase } from '../testing/test-database.ts';
 import { createSqlTurnLog } from '../turn-log/sql-turn-log.ts';
@@ -207,6 +208,48 @@ describe.each(engines)('%s', (_, newDatabase) => {
     });
     expect(await store.read('of-none')).toEqual({ parameters: '{"u":1}', output });
     expect((await store.list({ project_id: '' })).outputs.map(({ id }) => id)).toEqual(['of-none']);
+    await database.close();
+  });
+
+  test('a question of the eighth schema still waits, and is shown once its turn asks again', async () => {
+    const database = await (await newDatabase())();
+    await migrate(database, MIGRATIONS.slice(0, 8));
+    await database.run(
+      "insert into turn (turn_id, epoch, last_seq, active_at, state) values ('t', 1, 0, 1, 1)",
+    );
+    const action = { kind: 'write', intent: 'test', changes: [] } as const;
+    const expiresAt = Date.now() + 3_600_000;
+    await database.run(
+      `insert into approval (approval_id, turn_id, subject, project_id, conversation_id, session_id, action, hash,
+         state, created_at, expires_at)
+       values ('asked', 't', 'session s', 'p', 'c', 's', $1, 'h', 'pending', 1, $2)`,
+      [JSON.stringify(action), expiresAt],
+    );
+    await migrate(database);
+    const approvals = createSqlApprovals(database);
+    const asked = { approvalId: 'asked', state: 'pending', action, hash: 'h', expiresAt };
+    expect(await approvals.list({ state: 'pending', limit: 9 })).toMatchObject([asked]);
+    // Nothing was stored of what a person would be shown.
+    expect(await approvals.findDiffs('asked')).toEqual([]);
+
+    const owner = await createSqlTurnLog(database, { clock: createFakeClock() }).acquire('t', 1);
+    const diffs = [{ target_file: 'a.txt', diff: '@@ -1 +1 @@\n-old\n+new\n', cut: false }];
+    const again = await approvals.request(owner, {
+      approvalId: 'another',
+      turnId: 't',
+      projectId: 'p',
+      conversationId: 'c',
+      callId: null,
+      sessionId: 's',
+      action,
+      diffs,
+      hash: 'h',
+      waitMs: 1,
+    });
+    expect(again).toMatchObject(asked);
+    expect(await approvals.findDiffs('asked')).toEqual(diffs);
+    const yes = { outcome: 'yes', reason: null } as const;
+    expect(await approvals.decide('asked', 'h', yes)).toMatchObject({ kind: 'decided' });
     await database.close();
   });
 
