@@ -6,6 +6,8 @@ import { parseArgs } from 'node:util';
 
 import { formatTable, readCount } from '@orion/common';
 import { launchChromium } from '@orion/e2e/chromium';
+import { heldByPage } from '@orion/e2e/held-memory';
+import type { Held } from '@orion/e2e/held-memory';
 import { numbered, writeDocument } from '@orion/e2e/scripts';
 
 import type { Goal } from './src/goals.ts';
@@ -27,6 +29,7 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '8' },
     turns: { type: 'string', default: '10' },
+    only: { type: 'string', default: 'start,write,views,memory' },
   },
 });
 const runs = readCount('runs', values.runs, 1);
@@ -44,10 +47,11 @@ const servers: (() => void)[] = [];
 const browser = await launchChromium();
 try {
   process.stdout.write(`Node ${process.version}, ${availableParallelism()} processors\n`);
-  await measureStart();
-  await measureWrite();
-  await measureLargeViews();
-  await measureMemory();
+  const parts = values.only.split(',');
+  if (parts.includes('start')) await measureStart();
+  if (parts.includes('write')) await measureWrite();
+  if (parts.includes('views')) await measureLargeViews();
+  if (parts.includes('memory')) await measureMemory();
   process.stdout.write(`${formatTable(rows)}\n\n${formatGoals(goals)}\n`);
 } finally {
   await browser.close();
@@ -267,7 +271,7 @@ async function measureMemory(): Promise<void> {
     writeDocument({ target: 'a.md', content }, { shape: { chunk: 32_000 } }),
   );
   const page = await server.open();
-  const held: number[] = [];
+  const held: (Held & { readonly withCode: number })[] = [];
   for (let turn = 0; turn < turns; turn += 1) {
     const { turnId } = await server.begin('Write it.', `turn-${turn}`);
     // As a link would lead there, without loading the page anew.
@@ -278,19 +282,23 @@ async function measureMemory(): Promise<void> {
     await page.getByRole('navigation').getByRole('link', { name: 'Now' }).click();
     await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor();
     await rm(join(server.cwd, 'a.md'));
-    held.push(await heldMemory(page));
+    held.push({ ...(await heldByPage(page)), withCode: await heldMemory(page) });
   }
   const metrics = await (
     await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } })
   ).text();
   const streams = Number(/^orion_event_streams\S* (\S+)$/mu.exec(metrics)?.[1]);
-  const [first = Number.NaN] = held;
-  row(
-    `${turns} files of 5 MB: memory over the first`,
-    ((held.at(-1) ?? Number.NaN) / first - 1) * 100,
-    '%',
-    10,
-  );
+  const growth = (key: keyof (typeof held)[number]): number =>
+    ((held.at(-1)?.[key] ?? Number.NaN) / (held[0]?.[key] ?? Number.NaN) - 1) * 100;
+  row(`${turns} files of 5 MB: memory over the first`, growth('bytes'), '%', 10);
+  row(`${turns} files of 5 MB: nodes over the first`, growth('nodes'), '%', 10);
+  // The browser compiles what runs often, and compiles it again: no page decides about that.
+  rows.push([
+    `${turns} files of 5 MB: the same with compiled code`,
+    `${growth('withCode').toFixed(1)} %`,
+    '',
+    '',
+  ]);
   row(`${turns} files of 5 MB: streams that are open`, streams, 'streams', 0);
   server.stop();
 }

@@ -108,7 +108,7 @@ export function keyDelay(page: Page): Promise<number> {
   );
 }
 
-/** Bytes that are left of JavaScript when garbage is collected. */
+/** Bytes that are left of JavaScript when garbage is collected, with all code that was compiled for it. */
 export async function heldMemory(page: Page): Promise<number> {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('HeapProfiler.collectGarbage');

@@ -1,8 +1,8 @@
 // Hazard: a tab that is open for a day keeps every file that it has ever shown, or a stream for each.
-import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 
 import { expectClean, missingBrowser, openPage, pageLink, useBrowser } from '../support/browser.ts';
+import { heldByPage } from '../support/held-memory.ts';
 import { at } from '../support/sandbox.ts';
 import { numbered, writeMessages } from '../support/scripts.ts';
 import { serve } from '../support/serve.ts';
@@ -12,40 +12,6 @@ import { beginWriting, countCharacters, fully, openStreams } from './support/pag
 const TURNS = 10;
 /** Five megabytes. */
 const CONTENT = numbered('a line of a file that somebody watches, number', 1, 94_000, 6);
-
-type Snapshot = {
-  readonly snapshot: {
-    readonly meta: { readonly node_fields: readonly string[]; readonly node_types: [string[]] };
-  };
-  readonly nodes: readonly number[];
-  readonly strings: readonly string[];
-};
-
-/**
- * What a tab holds: bytes of values, and nodes of documents. Code that was compiled meanwhile does not count, nor what
- * the browser notes for itself about every request and frame.
- */
-async function held(page: Page): Promise<{ readonly bytes: number; readonly nodes: number }> {
-  const devtools = await page.context().newCDPSession(page);
-  const parts: string[] = [];
-  devtools.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => parts.push(chunk));
-  // What the first collection lets go is collected by the second one.
-  await devtools.send('HeapProfiler.collectGarbage');
-  await devtools.send('HeapProfiler.takeHeapSnapshot');
-  const counters = await devtools.send('Memory.getDOMCounters');
-  await devtools.detach();
-  const { snapshot, nodes, strings } = JSON.parse(parts.join('')) as Snapshot;
-  const { node_fields: fields, node_types: types } = snapshot.meta;
-  const [type, name, size] = ['type', 'name', 'self_size'].map((field) => fields.indexOf(field));
-  const others = new Set(['code', 'native'].map((each) => types[0].indexOf(each)));
-  // Where the text of a long string lies.
-  const text = strings.indexOf('system / ExternalStringData');
-  let bytes = 0;
-  for (let at = 0; at < nodes.length; at += fields.length)
-    if (!others.has(nodes[at + (type ?? 0)] ?? 0) || nodes[at + (name ?? 0)] === text)
-      bytes += nodes[at + (size ?? 0)] ?? 0;
-  return { bytes, nodes: counters.nodes };
-}
 
 describe.skipIf(missingBrowser !== null)('a page that is open for long', () => {
   const browser = useBrowser();
@@ -74,9 +40,9 @@ describe.skipIf(missingBrowser !== null)('a page that is open for long', () => {
         await dialog.waitFor({ state: 'detached' });
         await page.getByRole('navigation').getByRole('link', { name: 'Now' }).click();
         await page.getByText('Nothing is running').waitFor();
-        if (turn === 1) first = await held(page);
+        if (turn === 1) first = await heldByPage(page);
       }
-      const last = await held(page);
+      const last = await heldByPage(page);
       expect(last.bytes).toBeLessThan(first.bytes * 1.1);
       expect(last.nodes).toBeLessThan(first.nodes * 1.1);
       await waitFor('the end of the streams', async () => (await openStreams(server)) === 0);
