@@ -1,5 +1,4 @@
 // Hazard: a state that only some people ever see cannot be read, reached or understood by others.
-import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 
 import { missingBrowser, openPage, pageLink, sendMessage, useBrowser } from '../support/browser.ts';
@@ -7,11 +6,8 @@ import { numbered, writeDocument } from '../support/scripts.ts';
 import { serve } from '../support/serve.ts';
 import { upload } from '../support/upload.ts';
 import { waitFor } from '../support/wait.ts';
-import { findingsInAll } from './support/axe.ts';
+import { judge } from './support/judge.ts';
 import { fully } from './support/page-writes.ts';
-
-const width = (page: Page): Promise<number> =>
-  page.evaluate(() => document.documentElement.scrollWidth);
 
 describe.skipIf(missingBrowser !== null)('access to the states of the page', () => {
   const browser = useBrowser();
@@ -43,7 +39,7 @@ describe.skipIf(missingBrowser !== null)('access to the states of the page', () 
       .replaceAll(/line \d+(?: line \d+)+(?: line?)?/gu, 'lines')
       .replaceAll(/\d[\d,]*/gu, '#');
     expect(`${shape}\n`).toMatchSnapshot();
-    expect(await findingsInAll(page)).toEqual([]);
+    await judge(page, 'a live write');
   });
 
   fully(
@@ -62,33 +58,22 @@ describe.skipIf(missingBrowser !== null)('access to the states of the page', () 
       await server.ask(`/api/write-sessions/${id}/finalize`, { json: {} });
       const { page } = await openPage(browser(), pageLink(server));
       await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor();
-      /** On a phone, and on a laptop at 200 %. */
-      const judge = async (state: string): Promise<void> => {
-        for (const [columns, rows] of [
-          [360, 640],
-          [640, 400],
-        ] as const) {
-          await page.setViewportSize({ width: columns, height: rows });
-          expect([state, await width(page)]).toEqual([state, columns]);
-        }
-        expect([state, await findingsInAll(page)]).toEqual([state, []]);
-      };
       await page.getByRole('button', { name: 'Keys' }).click();
-      await judge('keys');
+      await judge(page, 'keys');
       await page.keyboard.press('Escape');
       await page.goto(`${server.url}/w/${id}`);
       await page.getByText('changed by something else').waitFor();
-      await judge('paused');
+      await judge(page, 'paused');
       await page.getByRole('button', { name: /^Write /u }).click();
       await page.getByRole('dialog').getByRole('table').waitFor();
-      await judge('recover');
+      await judge(page, 'recover');
       await page.keyboard.press('Escape');
       await sendMessage(page, 'Hello');
       await page.getByRole('region', { name: 'Notices' }).getByRole('article').waitFor();
-      await judge('error');
+      await judge(page, 'error');
       server.running.kill('SIGKILL');
       await page.getByRole('region', { name: 'No contact' }).waitFor();
-      await judge('gone');
+      await judge(page, 'gone');
     },
   );
 });

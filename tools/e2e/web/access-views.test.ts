@@ -8,21 +8,8 @@ import { LAST_WORD, writeDocument } from '../support/scripts.ts';
 import { say, serve } from '../support/serve.ts';
 import { upload } from '../support/upload.ts';
 import { waitFor } from '../support/wait.ts';
-import { findingsInAll } from './support/axe.ts';
+import { judge } from './support/judge.ts';
 import { countCharacters, fully } from './support/page-writes.ts';
-
-/** On a laptop at 200 % and on a phone, nothing goes sideways; and axe finds nothing, in any appearance. */
-async function judge(page: Page, state: string): Promise<void> {
-  for (const [columns, rows] of [
-    [640, 400],
-    [360, 640],
-  ] as const) {
-    await page.setViewportSize({ width: columns, height: rows });
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect([state, width]).toEqual([state, columns]);
-  }
-  expect([state, await findingsInAll(page)]).toEqual([state, []]);
-}
 
 const card = (page: Page) => page.getByRole('region', { name: 'Approval' });
 
@@ -81,34 +68,6 @@ describe.skipIf(missingBrowser !== null)('access to what only some people see', 
     await settled(page);
     await judge(page, 'approval of a command');
   });
-
-  fully(
-    'logging in: without a link, with a used one, and in front of a dead server',
-    async ({ machine }) => {
-      const server = await serve(machine);
-      const { page } = await openPage(browser(), server.url);
-      await page.getByLabel(/paste the server/u).waitFor();
-      await judge(page, 'signed out');
-      await page.getByLabel(/paste the server/u).fill('wrong');
-      await page.getByRole('button', { name: 'Log in' }).click();
-      await page.getByText('UNAUTHORIZED').waitFor();
-      await judge(page, 'wrong token');
-      await page.goto('about:blank');
-      await page.goto(pageLink(server));
-      await page.getByRole('heading', { name: 'Now' }).waitFor();
-      await judge(page, 'nothing there');
-      await page.route('**/api/page/challenge', (route) =>
-        route.fulfill({ json: { proof: '00' } }),
-      );
-      await page.reload();
-      await page.getByText('This is not the server').waitFor();
-      await judge(page, 'stranger');
-      await page.route('**/api/page/challenge', (route) => route.abort());
-      await page.getByRole('button', { name: 'Try again' }).click();
-      await page.getByText('Start it again in its folder').waitFor();
-      await judge(page, 'gone');
-    },
-  );
 
   fully(
     'a trace with its details, a plan, an undo, and what is found in a file',

@@ -176,7 +176,7 @@ describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
       await other.getByRole('region', { name: 'Needs you' }).getByRole('link').click();
       await other.getByRole('heading', { level: 1, name: 'Approval' }).waitFor();
       await yesOf(other);
-      await other.getByLabel('Why not; the model reads it').fill('Not in this folder.');
+      await other.getByLabel('Reason for a no (the model reads it)').fill('Not in this folder.');
       await other.getByRole('button', { name: 'No', exact: true }).click();
       await other.getByText('Rejected.').waitFor();
       await card(page).getByText('Reason: Not in this folder..').waitFor();
@@ -255,7 +255,7 @@ describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
     expect(await shown.textContent()).toBe(
       String.raw`echo ok[10,240 blanks]; touch made[199 empty lines]touch \u{202e}edam\u{e0041}`,
     );
-    await card(page).getByText('It has 2 characters that one does not see').waitFor();
+    await card(page).getByText('It contains 2 invisible characters').waitFor();
     const { height = 0 } = (await shown.boundingBox()) ?? {};
     expect(height).toBeLessThan(300);
     expect(await shown.evaluate((pre) => pre.scrollHeight - pre.clientHeight)).toBeLessThan(3);
@@ -295,7 +295,7 @@ describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
       expect(cells).toContain(String.raw`payload\u{e0070}`);
       expect(cells.length).toBeLessThan(20);
       await card(page)
-        .getByText(/characters that one does not see/u)
+        .getByText(/invisible characters/u)
         .first()
         .waitFor();
       await (await yesOf(page)).click();

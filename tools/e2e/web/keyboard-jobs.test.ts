@@ -118,7 +118,7 @@ describe.skipIf(missingBrowser !== null)('by keyboard alone', () => {
     await page.locator('.approval [inert]').waitFor({ state: 'detached' });
     await page.keyboard.press('.');
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H2');
-    await goTo(page, 'Why not; the model reads it');
+    await goTo(page, 'Reason for a no (the model reads it)');
     await page.keyboard.type('Not yet.');
     await press(page, 'No');
     expect((await asking).events.at(-1)).toMatchObject({ type: 'done', status: 'paused' });

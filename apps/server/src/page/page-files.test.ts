@@ -28,6 +28,7 @@ it.each([
   '/plan',
   '/t',
   '/t/id',
+  '/a/id',
   '/assets/a-1.js',
 ])('has %s', (path) => {
   expect(files.has(path)).toBe(true);
@@ -39,6 +40,7 @@ it.each([
   '/assets/a-2.js',
   '/assets/../index.html',
   '/c/a/b',
+  '/a',
   '/c/',
   '//',
   '/x',

@@ -27,7 +27,7 @@ export const PAGE_POLICY: string = [
 ].join('; ');
 
 /** The views of the page: all of them are the same document. */
-const VIEWS = /^\/(?:|connect|changes|plan|[cwt](?:\/[^/]+)?)$/u;
+const VIEWS = /^\/(?:|connect|changes|plan|a\/[^/]+|[cwt](?:\/[^/]+)?)$/u;
 /** Names of assets change with their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 

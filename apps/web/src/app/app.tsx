@@ -39,6 +39,7 @@ import { StatusLine } from './status-line.tsx';
 
 export function App(): ReactNode {
   const { connection, connect, signOut } = useConnection();
+  useEffect(() => keepFocus(document.body), []);
   return (
     <Router base={BASE_PATH}>
       {connection.kind === 'connected' ? (
@@ -109,7 +110,6 @@ function Frame({ signOut }: { readonly signOut: () => void }): ReactNode {
     return paths?.find((path) => `${BASE_PATH}${path}` !== location.pathname) ?? null;
   }, [queries]);
   useKeys({ hasLetters, showHelp, approvalPath });
-  useEffect(() => keepFocus(document.body), []);
   return (
     <>
       <StatusLine showKeys={showHelp} signOut={signOut} />

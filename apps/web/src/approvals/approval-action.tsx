@@ -80,37 +80,37 @@ function Change({
 }): ReactNode {
   const { diff = null, cut = false } = difference ?? {};
   return (
-    <section aria-label="Change">
+    <div role="group" aria-label="Change">
       <h3>
         {operation} <Name>{path}</Name>
       </h3>
       <p>
         {before === null
           ? `A new file of ${formatBytes(after.bytes)}.`
-          : `${formatBytes(before.bytes)} become ${formatBytes(after.bytes)}.`}
+          : `From ${formatBytes(before.bytes)} to ${formatBytes(after.bytes)}.`}
       </p>
       <p className="faint">
         SHA-256 afterwards <code className="hash">{after.sha256}</code>
       </p>
       {isProtected && (
         <Warning>
-          This path is protected: what is in it can run commands, or decides what may be done.
+          This path is protected: what it holds can run commands, or decides what is allowed.
         </Warning>
       )}
       {hasOtherNames && (
         <Warning>
-          The file has other names (hard links): under those it keeps its text, and is no longer the
-          same file.
+          The file has other names (hard links). Under those it keeps its present text, and becomes
+          a separate file.
         </Warning>
       )}
-      {isOpen && diff === null && <Warning>The difference is not here.</Warning>}
+      {isOpen && diff === null && <Warning>The difference was not stored.</Warning>}
       {diff !== null && (
         <>
           <Unseen texts={[crlf ? diff.replaceAll('\r\n', '\n') : diff]} />
           <Diff diff={diff} isCut={cut} isWhole hasCrlf={crlf} />
         </>
       )}
-    </section>
+    </div>
   );
 }
 
@@ -130,7 +130,8 @@ function Unseen({ texts }: { readonly texts: readonly string[] }): ReactNode {
   if (count === 0) return null;
   return (
     <Warning>
-      It has {counted(count, 'character')} that one does not see; each is shown as an escape.
+      It contains {counted(count, 'invisible character')},{' '}
+      {count === 1 ? 'shown as an escape' : 'each shown as an escape'}.
     </Warning>
   );
 }

@@ -35,7 +35,12 @@ export function ApprovalCard({ approvalId }: { readonly approvalId: string }): R
     void queries.invalidateQueries({ queryKey: [PENDING] });
   }, [queries, state]);
   return (
-    <section className="card approval" aria-label="Approval">
+    <section
+      className="card approval"
+      aria-label={
+        approval.data === undefined ? 'Approval' : `Approval: ${summaryOf(approval.data)}`
+      }
+    >
       <Loaded query={approval}>
         {(answer) => (
           <>
@@ -98,8 +103,9 @@ function Open({
     <>
       <ApprovalAction isOpen action={answer.action} diffs={answer.diffs} />
       <p className="faint">
-        A yes is bound to the hash <code className="hash">{answer.hash}</code>. Without an answer in{' '}
-        {formatAge(answer.expiresAt - Date.now())} it counts as a no.
+        Your yes applies to exactly this, which has the hash{' '}
+        <code className="hash">{answer.hash}</code>. Without an answer within{' '}
+        {formatAge(answer.expiresAt - Date.now())}, it counts as a no.
       </p>
       {shown !== 'whole' && <NotWhole approval={answer} shown={shown} />}
       {problem !== null && <Problem error={problem} />}
@@ -119,7 +125,7 @@ function Open({
           )}
         </div>
         <label>
-          Why not; the model reads it
+          Reason for a no (the model reads it)
           <input
             value={reason}
             dir="auto"
@@ -141,9 +147,9 @@ const OUTCOMES = {
   yes: 'Approved.',
   turn: 'Approved, with every later write of the turn.',
   no: 'Rejected.',
-  expired: 'Nobody decided in time: it counted as a no.',
+  expired: 'Nobody decided in time, which counted as a no.',
   withdrawn:
-    'It was withdrawn: the turn ended, or something else would have happened than what was shown. What is still wanted is asked for anew.',
+    'It was withdrawn: the turn ended, or what was shown is not what would happen any more. If it is still wanted, you are asked again.',
 } as const;
 
 function Closed({

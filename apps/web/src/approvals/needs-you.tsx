@@ -23,7 +23,7 @@ export function NeedsYou(): ReactNode {
             <Link data-row href={`/a/${encodeURIComponent(approval.approvalId)}`}>
               <Name>{summaryOf(approval)}</Name>
             </Link>{' '}
-            <span className="faint">{formatAge(Date.now() - approval.createdAt)}</span>
+            <span className="faint">asked {formatAge(Date.now() - approval.createdAt)} ago</span>
           </li>
         ))}
       </ul>

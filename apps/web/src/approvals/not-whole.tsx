@@ -8,7 +8,7 @@ import { APPROVALS } from './pending.ts';
 
 const WHY = {
   beginning: 'The difference, or a line in it, is too long: only its beginning is here.',
-  nothing: 'The difference is not here.',
+  nothing: 'The difference was not stored.',
 } as const;
 
 /** Why this page takes no yes, where the new text is, and how else a yes can be given. */
@@ -22,8 +22,8 @@ export function NotWhole({
   return (
     <section aria-label="Not shown whole">
       <Warning>
-        {WHY[shown]} This page takes no yes to what it has not shown. You can say no, and that you
-        want it in smaller steps.
+        {WHY[shown]} This page takes no yes to what it has not shown. You can say no, and ask for
+        smaller steps.
       </Warning>
       {sessionId !== null && (
         <p>
@@ -33,8 +33,7 @@ export function NotWhole({
         </p>
       )}
       <p>
-        If you have judged it by other means, give the yes in a terminal that has the token of the
-        server:
+        If you have checked it by other means, say yes in a terminal that has the server’s token:
       </p>
       <pre className="command">{commandOf(approvalId, hash)}</pre>
     </section>

@@ -48,14 +48,14 @@ function ChangeDiff({ changeId }: { readonly changeId: string }): ReactNode {
       {({ files }) => (
         <>
           {files.map(({ target_file: file, diff, cut }, index) => (
-            <section key={index} aria-label="Difference">
+            <div key={index} role="group" aria-label="Difference">
               <Name>{file}</Name>
               {diff === null ? (
                 <p className="faint">The bytes before or after the change are not kept any more.</p>
               ) : (
                 <Diff diff={diff} isCut={cut} />
               )}
-            </section>
+            </div>
           ))}
         </>
       )}

@@ -28,17 +28,19 @@ export function ChangesView(): ReactNode {
             )}
             <ul className="list">
               {found.map(({ change_id: id, created_at: at, status, files, foreign }) => (
-                <li key={id}>
-                  {files.map(({ target_file: file, operation }, index) => (
-                    <div key={index}>
-                      <Name>{file}</Name> <span>{operation}</span>
-                    </div>
-                  ))}
-                  <span className="state">{status === 'undone' ? 'undone' : 'in effect'}</span>{' '}
-                  <span className="faint">
-                    {formatTime(Date.parse(at), Date.now())}
-                    {foreign && ', came with the folder'}
-                  </span>
+                <li key={id} className="change">
+                  <div className="what">
+                    {files.map(({ target_file: file, operation }, index) => (
+                      <div key={index}>
+                        <Name>{file}</Name> <span>{operation}</span>
+                      </div>
+                    ))}
+                    <span className="state">{status === 'undone' ? 'undone' : 'in effect'}</span>{' '}
+                    <span className="faint">
+                      {formatTime(Date.parse(at), Date.now())}
+                      {foreign && ', came with the folder'}
+                    </span>
+                  </div>
                   <ChangeActions changeId={id} what={nameOf(files)} status={status} />
                 </li>
               ))}

@@ -41,8 +41,8 @@ export function ConnectView({
       {state.kind === 'stranger' && (
         <div role="alert">
           <p>
-            <strong>This is not the server that you have logged in to.</strong> Something else
-            listens on its port now, and was not given your key.
+            <strong>This is not the server that you have logged in to.</strong> Something else is
+            listening on its port. It was not given your key.
           </p>
           <button type="button" onClick={retry}>
             Try again
@@ -53,7 +53,8 @@ export function ConnectView({
         <>
           {state.error !== null && <Problem error={state.error} />}
           <p>
-            Open a log-in link. The server prints one when it starts, and makes another one with:
+            Open a log-in link. The server prints one when it starts. For another one, run this on
+            its machine:
           </p>
           <pre className="command">orion web</pre>
           <TokenForm logIn={logIn} />
@@ -79,7 +80,8 @@ function TokenForm({ logIn }: { readonly logIn: (session: PageSession) => void }
   return (
     <form onSubmit={(event) => void submit(event)}>
       <label>
-        Or paste the server’s token. It is exchanged for a key of this tab, and not kept.
+        Or paste the server’s token. This tab exchanges it for a key of its own and does not keep
+        it.
         <input name="token" type="password" autoComplete="off" required />
       </label>
       <button type="submit">Log in</button>

@@ -1,4 +1,4 @@
-import type { ConversationAnswer } from '@orion/contracts';
+import type { ConversationAnswer, ShownMessage } from '@orion/contracts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
@@ -23,13 +23,16 @@ import { TurnItems } from './turn-items.tsx';
 /** Messages of the history that are drawn at once. */
 const MOST_MESSAGES = 300;
 
+/** `createdAt` is that of a turn which this page found running. */
+type ShownTurn = SentTurn & { readonly createdAt?: number };
+
 /** A conversation: what is stored of it, and the turns of this page with everything that happens in them. */
 export function ConversationView({
   conversationId,
 }: {
   readonly conversationId: string;
 }): ReactNode {
-  const [turns, setTurns] = useState<readonly SentTurn[]>([]);
+  const [turns, setTurns] = useState<readonly ShownTurn[]>([]);
   const queries = useQueryClient();
   const running = useRead<Turns>(RUNNING, { every: 3000 });
   // A turn that another tab, a script or the page before its reload has begun.
@@ -37,10 +40,11 @@ export function ConversationView({
     (turn) =>
       turn.conversationId === conversationId && !turns.some(({ turnId }) => turnId === turn.turnId),
   );
-  const otherId = other?.turnId;
+  const { turnId: otherId, createdAt = 0 } = other ?? {};
   useEffect(() => {
-    if (otherId !== undefined) setTurns((before) => [...before, { turnId: otherId, content: '' }]);
-  }, [otherId]);
+    if (otherId === undefined) return;
+    setTurns((before) => [...before, { turnId: otherId, content: '', createdAt }]);
+  }, [otherId, createdAt]);
   const last = turns.at(-1);
   const add = (turn: SentTurn): void => {
     setTurns((before) => [...before, turn]);
@@ -48,7 +52,7 @@ export function ConversationView({
   };
   return (
     <>
-      <History conversationId={conversationId} />
+      <History conversationId={conversationId} drawnSince={turns[0]?.createdAt ?? null} />
       <div role="log" aria-label="Turns" aria-live="off">
         {turns.map((turn) => (
           <Turn key={turn.turnId} turn={turn} />
@@ -81,7 +85,14 @@ function ComposerAfter({
 }
 
 /** As it was when the page was opened: later turns are drawn from their events. */
-function History({ conversationId }: { readonly conversationId: string }): ReactNode {
+function History({
+  conversationId,
+  drawnSince,
+}: {
+  readonly conversationId: string;
+  /** When the turn began that follows, if the page found it running. */
+  readonly drawnSince: number | null;
+}): ReactNode {
   const [before, setBefore] = useState<number | null>(null);
   const query = before === null ? '' : `?before=${before}`;
   const stored = useRead<ConversationAnswer>(
@@ -90,8 +101,10 @@ function History({ conversationId }: { readonly conversationId: string }): React
   if (stored.error instanceof ApiError && stored.error.status === 404)
     return <Title>New conversation</Title>;
   return (
-    <Loaded query={stored}>
-      {({ title, history, from }) => {
+    <Loaded query={stored} title="Conversation">
+      {({ title, history: all, from, updatedAt }) => {
+        const isDrawnBelow = before === null && drawnSince !== null && updatedAt >= drawnSince;
+        const history = isDrawnBelow ? upToQuestion(all) : all;
         const hidden = Math.max(0, history.length - MOST_MESSAGES);
         return (
           <>
@@ -118,6 +131,11 @@ function History({ conversationId }: { readonly conversationId: string }): React
       }}
     </Loaded>
   );
+}
+
+/** Without what a turn has stored since: its events show that. */
+function upToQuestion(history: readonly ShownMessage[]): readonly ShownMessage[] {
+  return history.slice(0, history.findLastIndex(({ role }) => role === 'user') + 1);
 }
 
 function Turn({ turn: { turnId, content } }: { readonly turn: SentTurn }): ReactNode {

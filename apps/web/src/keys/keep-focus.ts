@@ -1,7 +1,8 @@
 /**
  * The focus is never lost.
  *
- * 1. When the element that has it goes, the nearest part of the page that still exists has it.
+ * 1. When the element that has it goes, the nearest part of the page that still exists has it; the new view where none
+ *    does, as after a log-in.
  * 2. A view that one comes back to gives it to the row that one left by.
  * 3. What a person has focused meanwhile keeps it.
  */
@@ -39,7 +40,8 @@ export function keepFocus(root: HTMLElement): () => void {
       const { activeElement } = document;
       const isLost = activeElement === document.body || activeElement === last;
       last = null;
-      if (isLost) around.find(({ isConnected }) => isConnected)?.focus({ preventScroll: true });
+      const part = around.find(({ isConnected }) => isConnected) ?? root.querySelector('main');
+      if (isLost) part?.focus({ preventScroll: true });
     }
     if (wanted === null) return;
     if (document.activeElement?.matches('body, main') !== true) {

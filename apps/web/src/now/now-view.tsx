@@ -77,7 +77,7 @@ function RunningTurn({ turn }: { readonly turn: ServedTurn }): ReactNode {
         <Link data-row href={`/c/${turn.conversationId}`}>
           Open the conversation
         </Link>{' '}
-        <span className="faint">{formatAge(Date.now() - turn.createdAt)}</span>{' '}
+        <span className="faint">began {formatAge(Date.now() - turn.createdAt)} ago</span>{' '}
         <CancelTurn turnId={turn.turnId} />
       </header>
       <ConnectionLine turnId={turn.turnId} />

@@ -132,10 +132,10 @@ function Report({ report }: { readonly report: PlanReport }): ReactNode {
         </p>
       ))}
       {report.changes.map(({ target_file: file, diff, diff_cut: isCut = false }, index) => (
-        <section key={index} aria-label="Difference">
+        <div key={index} role="group" aria-label="Difference">
           <Name>{file}</Name>
           {diff !== undefined && <Diff diff={diff} isCut={isCut} />}
-        </section>
+        </div>
       ))}
     </>
   );

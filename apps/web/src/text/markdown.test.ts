@@ -4,7 +4,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
 
 import { Markdown } from '../ui/markdown.tsx';
-import { blocksOf, drawBlock, TAGS } from './markdown.ts';
+import { blocksOf, drawBlock, levelsBefore, TAGS } from './markdown.ts';
 import type { MarkdownElement, MarkdownNode } from './markdown.ts';
 
 /** Hazard: text of a model becomes markup, a request or a link that is not what it says (B17, W2), or takes seconds. */
@@ -169,8 +169,29 @@ describe('Markdown of a model', () => {
     expect(tags('```js\n<b>\n\n**x**\n```')).toBe('pre code');
     expect(textIn(draw('```js\n<b>\n\n**x**\n```'))).toBe('<b>\n\n**x**');
     expect(tags('> a\n> **b**')).toBe('blockquote p strong');
-    expect(tags('# a\n\nb\n\n---')).toBe('h3 p hr');
+    expect(tags('# a\n\nb\n\n---')).toBe('h2 p hr');
     expect(textIn(draw('- [x] a\n- [ ] b'))).toBe('☑ a☐ b');
+  });
+
+  it('has headings of which none skips a level, in one block and over several', () => {
+    const levels = (text: string): string => {
+      const sources = blocksOf(text);
+      const before = levelsBefore(sources);
+      const all = (nodes: readonly MarkdownNode[]): string[] =>
+        nodes.flatMap((node) =>
+          typeof node === 'string'
+            ? []
+            : [...(/^h\d$/u.exec(node.tag) ?? []), ...all(node.children)],
+        );
+      return sources.flatMap((source, index) => all(drawBlock(source, before[index]))).join(' ');
+    };
+    expect(levels('# a\n\n## b\n\n### c\n\n# d')).toBe('h2 h3 h4 h2');
+    expect(levels('### a\n\n###### b\n\n## c')).toBe('h2 h3 h3');
+    expect(levels('# a\n### b\n\n###### c')).toBe('h2 h3 h4');
+    expect(levels('a\n===\n\n#### b\n\nc\n---\n\n### d')).toBe('h2 h3 h3 h4');
+    expect(levels('> # a\n> ## b\n\n#### c')).toBe('h2 h3 h4');
+    // Neither of these is a heading.
+    expect(levels('```\n# a\n```\n\n---\n\n### b')).toBe('h2');
   });
 
   it.each([

@@ -25,6 +25,7 @@ export type MarkdownElement = {
 
 export const TAGS = [
   'p',
+  'h2',
   'h3',
   'h4',
   'h5',
@@ -95,15 +96,50 @@ function isPartOfList(line: string, isList: boolean): boolean {
   return isList && (LIST_ITEM.test(line) || INDENTED.test(line));
 }
 
-/** One block as elements. */
-export function drawBlock(source: string): readonly MarkdownNode[] {
+/**
+ * The level of the heading before each block; 1, which is that of the view, where there is none. A heading is never more
+ * than one level below the one before it, whatever a model has skipped.
+ */
+export function levelsBefore(sources: readonly string[]): readonly number[] {
+  let level = 1;
+  return sources.map((source) => {
+    const before = level;
+    for (const [, marks, underline] of FENCE.test(source) ? [] : source.matchAll(HEADING))
+      level = levelOf(marks?.length ?? (underline?.startsWith('=') === true ? 1 : 2), level);
+    return before;
+  });
+}
+
+const HEADING =
+  /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)]))*[ \t]*(?:(#{1,6})(?:[ \t]|$)|(?<=\S[ \t]*\n[ \t]*)(=+|-+)[ \t]*$)/gmu;
+
+function levelOf(depth: number, before: number): number {
+  return Math.min(depth + 1, before + 1, 6);
+}
+
+/** One block as elements. `before` is the level of the heading before it. */
+export function drawBlock(source: string, before = 1): readonly MarkdownNode[] {
   if (isTooMuch(source)) return asWritten(source);
   try {
-    return blocks(new Lexer({ gfm: true }).lex(source));
+    return withLevels(blocks(new Lexer({ gfm: true }).lex(source)), { level: before });
   } catch {
     // Nested so deeply that the lexer gave up.
     return asWritten(source);
   }
+}
+
+/** In the order of the text: no heading skips a level. */
+function withLevels(
+  nodes: readonly MarkdownNode[],
+  last: { level: number },
+): readonly MarkdownNode[] {
+  return nodes.map((node) => {
+    if (typeof node === 'string') return node;
+    const [, depth] = /^h(\d)$/u.exec(node.tag) ?? [];
+    if (depth === undefined) return { ...node, children: withLevels(node.children, last) };
+    last.level = levelOf(Number(depth) - 1, last.level);
+    return { ...node, tag: `h${last.level}` as Tag };
+  });
 }
 
 function isTooMuch(source: string): boolean {
@@ -127,8 +163,8 @@ function block(token: MarkedToken): readonly MarkdownNode[] {
     case 'checkbox':
       return [];
     case 'heading': {
-      // The page has headings of its own above.
-      const tag = (['h3', 'h4', 'h5'] as const)[token.depth - 1] ?? 'h6';
+      // The view has a heading of its own above.
+      const tag = (['h2', 'h3', 'h4', 'h5'] as const)[token.depth - 1] ?? 'h6';
       return [{ tag, children: inline(token.tokens) }];
     }
     case 'paragraph':

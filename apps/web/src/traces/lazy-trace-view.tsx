@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
 
 import { Problem, Skeleton } from '../ui/states.tsx';
+import { Title } from '../ui/title.tsx';
 import type { TraceView } from './trace-view.tsx';
 
 type Loading =
@@ -27,7 +28,11 @@ export function LazyTraceView({ requestId }: { readonly requestId: string }): Re
       () => setLoading({ kind: 'failed' }),
     );
   }, []);
-  if (loading.kind === 'loading') return <Skeleton />;
-  if (loading.kind === 'failed') return <Problem error={FAILED} />;
-  return <loading.View requestId={requestId} />;
+  if (loading.kind === 'loaded') return <loading.View requestId={requestId} />;
+  return (
+    <>
+      <Title>Trace</Title>
+      {loading.kind === 'loading' ? <Skeleton /> : <Problem error={FAILED} />}
+    </>
+  );
 }

@@ -1,11 +1,12 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { KeyboardEvent, ReactNode, RefObject } from 'react';
 
 import { formatCount } from '../ui/format.ts';
 import { Name } from '../ui/name.tsx';
 import type { TraceRow } from './trace-rows.ts';
 
+/** Until it is measured: it grows with the letters of the page. */
 const ROW_HEIGHT = 28;
 /** A step of Page Up and Page Down, in rows. */
 const PAGE = 20;
@@ -27,14 +28,16 @@ export type TraceGridProps = {
  */
 export function TraceGrid(props: TraceGridProps): ReactNode {
   const { rows, active, closedPhases, setActive, open, ref } = props;
-  const body = useRef<HTMLDivElement>(null);
+  const head = useRef<HTMLDivElement>(null);
+  const rowHeight = useHeight(head, ROW_HEIGHT);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => ref.current,
-    estimateSize: () => ROW_HEIGHT,
-    scrollPaddingStart: ROW_HEIGHT,
+    estimateSize: () => rowHeight,
+    scrollPaddingStart: rowHeight,
     overscan: PAGE,
   });
+  useEffect(() => virtual.measure(), [virtual, rowHeight]);
   useEffect(() => {
     if (rows[active] !== undefined) virtual.scrollToIndex(active, { align: 'auto' });
   }, [virtual, rows, active]);
@@ -50,18 +53,13 @@ export function TraceGrid(props: TraceGridProps): ReactNode {
       tabIndex={0}
       onKeyDown={(event) => pressed(event, props)}
     >
-      <div role="row" aria-rowindex={1} className="trace-head">
+      <div ref={head} role="row" aria-rowindex={1} className="trace-head">
         <span role="columnheader">Event</span>
         <span role="columnheader">After</span>
         <span role="columnheader">Took</span>
         <span role="columnheader">What</span>
       </div>
-      <div
-        ref={body}
-        role="rowgroup"
-        className="trace-body"
-        style={{ height: virtual.getTotalSize() }}
-      >
+      <div role="rowgroup" className="trace-body" style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ index, start }) => {
           const row = rows[index];
           if (row === undefined) return null;
@@ -98,6 +96,18 @@ export function TraceGrid(props: TraceGridProps): ReactNode {
       </div>
     </div>
   );
+}
+
+function useHeight(ref: RefObject<HTMLElement | null>, first: number): number {
+  const [height, setHeight] = useState(first);
+  useEffect(() => {
+    const element = ref.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setHeight(element.offsetHeight));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [ref]);
+  return height;
 }
 
 const rowId = ({ event }: TraceRow): string => `trace-${event.id}`;

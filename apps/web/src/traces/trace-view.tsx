@@ -92,6 +92,10 @@ function Rows({
         }}
       />
       <OverviewCanvas rows={rows} choose={goTo} />
+      <p className="faint overview-legend" aria-hidden="true">
+        From the top: phases, model calls, tools, writes, approvals. A line through all of them is
+        an error, a mark below them a seam.
+      </p>
       <div className="trace" data-open={opened !== null}>
         <TraceGrid
           ref={grid}

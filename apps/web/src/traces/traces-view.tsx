@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 
 import { useRead } from '../api/context.tsx';
 import { formatAge, formatTime } from '../ui/format.ts';
+import { Name } from '../ui/name.tsx';
 import { Pager } from '../ui/pager.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import { Title } from '../ui/title.tsx';
@@ -28,12 +29,12 @@ export function TracesView(): ReactNode {
               {found.map(({ requestId, task, startedAt, status, durationMs }) => (
                 <li key={requestId}>
                   <Link data-row href={`/t/${encodeURIComponent(requestId)}`}>
-                    {formatTime(startedAt, Date.now())}
+                    <Name>{task === null || task === '' ? requestId : task}</Name>
                   </Link>{' '}
                   <span className="state">{status ?? 'no end recorded'}</span>{' '}
                   <span className="faint">
-                    <bdi>{task}</bdi>
-                    {durationMs !== null && ` ${formatAge(durationMs)}`}
+                    {formatTime(startedAt, Date.now())}
+                    {durationMs !== null && `, took ${formatAge(durationMs)}`}
                   </span>
                 </li>
               ))}

@@ -24,7 +24,7 @@ export function ErrorRow({
     toasts.add({ id, text: `${code}: ${message}`, show });
   }, [code, id, message]);
   return (
-    <section ref={row} className="problem" aria-label="Error" tabIndex={-1}>
+    <section ref={row} className="problem" aria-label={`Error: ${code}`} tabIndex={-1}>
       <strong>{code}</strong>: <bdi>{message}</bdi>
       {hint !== undefined && (
         <p>

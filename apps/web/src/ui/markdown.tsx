@@ -1,7 +1,7 @@
 import { createElement, Fragment, memo, useState } from 'react';
 import type { ReactNode } from 'react';
 
-import { blocksOf, drawBlock } from '../text/markdown.ts';
+import { blocksOf, drawBlock, levelsBefore } from '../text/markdown.ts';
 import type { MarkdownNode } from '../text/markdown.ts';
 import { formatBytes } from './format.ts';
 
@@ -18,17 +18,26 @@ export function Markdown({ text }: { readonly text: string }): ReactNode {
       </button>
     );
   }
+  const blocks = blocksOf(text);
+  const levels = levelsBefore(blocks);
   return (
     <div className="prose" dir="auto">
-      {blocksOf(text).map((block, index) => (
-        <Block key={index} source={block} />
+      {blocks.map((block, index) => (
+        <Block key={index} source={block} level={levels[index] ?? 1} />
       ))}
     </div>
   );
 }
 
-const Block = memo(function Block({ source }: { readonly source: string }): ReactNode {
-  return <>{drawBlock(source).map(toElement)}</>;
+const Block = memo(function Block({
+  source,
+  level,
+}: {
+  readonly source: string;
+  /** Of the heading before it. */
+  readonly level: number;
+}): ReactNode {
+  return <>{drawBlock(source, level).map(toElement)}</>;
 });
 
 function toElement(node: MarkdownNode, key: number): ReactNode {

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { ApiError } from '../api/api.ts';
 import { announcer } from './announcer.ts';
 import { formatTime } from './format.ts';
+import { Title } from './title.tsx';
 
 /** A skeleton before this would only flicker. */
 const SKELETON_MS = 150;
@@ -12,14 +13,18 @@ const SKELETON_MS = 150;
 /** What was read, while it is read, and when it could not be: old data stays, and says how old it is. */
 export function Loaded<Data>({
   query,
+  title,
   children,
 }: {
   readonly query: UseQueryResult<Data>;
+  /** Of a view that is named by what is read, until that is there. */
+  readonly title?: string;
   readonly children: (data: Data) => ReactNode;
 }): ReactNode {
   const { data, error, dataUpdatedAt } = query;
   return (
     <>
+      {data === undefined && title !== undefined && <Title>{title}</Title>}
       {error !== null && !(isUnreachable(error) && data !== undefined) && (
         <Problem error={error} retry={() => void query.refetch()} />
       )}

@@ -100,23 +100,25 @@ export function LiveFile({
         </p>
       )}
       <FindBar scroller={scroller} />
-      <div
-        ref={scroller}
-        className={styles['scroller']}
-        tabIndex={0}
-        role="region"
-        aria-label="Text of the file"
-      />
-      {!state.follows && (
-        <button
-          type="button"
-          data-to-end
-          className={styles['to-end']}
-          onClick={() => shown.current?.live.followEnd()}
-        >
-          ↓ {counted(state.newLines, 'new line')}
-        </button>
-      )}
+      <div className={styles['pane']}>
+        <div
+          ref={scroller}
+          className={styles['scroller']}
+          tabIndex={0}
+          role="region"
+          aria-label="Text of the file"
+        />
+        {!state.follows && (
+          <button
+            type="button"
+            data-to-end
+            className={styles['to-end']}
+            onClick={() => shown.current?.live.followEnd()}
+          >
+            ↓ {counted(state.newLines, 'new line')}
+          </button>
+        )}
+      </div>
       <p className="faint">
         {counted(state.lines, 'line')} here · <Mark is="synced" /> synced: survives a power cut ·{' '}
         <Mark is="saved" /> saved: survives a kill · <Mark is="received" /> received: may be in

@@ -3,9 +3,9 @@ import type { OpenUpload, UploadStatus } from '@orion/contracts';
 export const SESSIONS = '/api/write-sessions';
 
 const WORDS: Readonly<Record<UploadStatus, string>> = {
-  open: 'takes bytes',
+  open: 'open',
   needs_corrections: 'has invalid text',
-  finalizing: 'ended while the file was written',
+  finalizing: 'interrupted while writing the file',
   paused: 'paused',
   in_use: 'live',
   discarded: 'discarded',

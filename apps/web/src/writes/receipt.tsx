@@ -30,7 +30,10 @@ export function Receipt({ receipt }: { readonly receipt: WriteReceipt }): ReactN
     ...warnings,
   ];
   return (
-    <section className="receipt" aria-label="Receipt">
+    <section
+      className="receipt"
+      aria-label={`Receipt of ${receipt.target_file}, ${formatBytes(receipt.bytes)}`}
+    >
       <p>
         <strong>Written</strong>: <Name>{receipt.target_file}</Name>,{' '}
         {counted(receipt.lines, 'line')}, {formatBytes(receipt.bytes)}

@@ -39,7 +39,7 @@ export function SessionActions({ session }: { readonly session: OpenUpload }): R
     <section aria-label="What can be done">
       {session.code !== undefined && <p>{pauseWords(session.code)}</p>}
       {session.status === 'in_use' && (
-        <p>Another process writes it: here it can only be watched and copied.</p>
+        <p>Another process is writing it. Here you can only watch and copy it.</p>
       )}
       <div className="actions">
         {canWrite && (
@@ -80,8 +80,8 @@ export function SessionActions({ session }: { readonly session: OpenUpload }): R
         >
           <p>
             <Name>{target}</Name> stays as it is. The {counted(session.lines, 'line')} of this
-            session go to the attic, where <code>orion recover-session {session.session_id}</code>{' '}
-            finds them for a while.
+            session are moved to the attic, where{' '}
+            <code>orion recover-session {session.session_id}</code> finds them for a while.
           </p>
         </Confirm>
       )}

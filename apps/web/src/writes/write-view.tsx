@@ -46,7 +46,11 @@ function TurnWrite({
     return connection.kind === 'over' || connection.kind === 'refused' ? (
       <StoredWrite sessionId={sessionId} />
     ) : (
-      <p>Waiting for the turn that writes it…</p>
+      <>
+        <Title>Write</Title>
+        <ConnectionLine turnId={turnId} />
+        <p>Waiting for the turn that writes it…</p>
+      </>
     );
   }
   return (
@@ -124,7 +128,7 @@ function StoredWrite({ sessionId }: { readonly sessionId: string }): ReactNode {
     every: 1000,
   });
   return (
-    <Loaded query={stored}>
+    <Loaded query={stored} title="Write">
       {(session) => (
         <>
           <Title isName>{session.target_file ?? sessionId}</Title>

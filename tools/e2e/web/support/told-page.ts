@@ -1,0 +1,119 @@
+/** A page whose server answers what a test says: for states that a real one is in rarely, or for a moment. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { Browser, Page } from 'playwright-core';
+import type { ErrorCode, HttpErrorBody, RunEventBody } from '@orion/contracts';
+import { onTestFinished } from 'vitest';
+
+import { openPage, pageLink } from '../../support/browser.ts';
+import type { Sandbox } from '../../support/sandbox.ts';
+import { serve } from '../../support/serve.ts';
+import type { ServedProcess } from '../../support/serve.ts';
+
+export type ToldPage = {
+  readonly page: Page;
+  readonly server: ServedProcess;
+  /** Opens a path anew, with these answers and no others; what is not told, the server answers. */
+  readonly open: (path: string, told?: Told) => Promise<void>;
+  /** From the next question on. */
+  readonly tell: (told: Told) => void;
+};
+
+/** Answers by path, with the query where there is one. */
+export type Told = Readonly<Record<string, Answer>>;
+
+export type Answer = object | Refusal | typeof SILENCE | TurnSoFar;
+
+/** The question stays open. */
+export const SILENCE = Symbol('silence');
+
+class Refusal {
+  readonly status: number;
+  readonly body: HttpErrorBody;
+
+  constructor(status: number, body: HttpErrorBody) {
+    this.status = status;
+    this.body = body;
+  }
+}
+
+export function refusal(code: ErrorCode, message: string, hint: string, status = 503): Refusal {
+  return new Refusal(status, { error: { code, message, hint } });
+}
+
+/** The events of a turn. Without a `done`, more may come, and does not. */
+class TurnSoFar {
+  readonly frames: string;
+
+  constructor(frames: string) {
+    this.frames = frames;
+  }
+}
+
+export function turnSoFar(turnId: string, bodies: readonly (RunEventBody | object)[]): TurnSoFar {
+  const base = {
+    requestId: turnId,
+    projectId: 'p',
+    conversationId: 'c',
+    protocol: 'standard',
+    phase: 'action',
+    phaseIndex: 0,
+    cycleIndex: 0,
+  };
+  const frames = bodies.map((body, index) => {
+    const seq = index + 1;
+    return `id: ${seq}\ndata: ${JSON.stringify({ ...base, ...body, seq })}\n\n`;
+  });
+  return new TurnSoFar(frames.join(''));
+}
+
+export async function openTold(machine: Sandbox, browser: Browser): Promise<ToldPage> {
+  const server = await serve(machine);
+  const { page } = await openPage(browser, pageLink(server));
+  await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor();
+  let answers = new Map<string, Answer>();
+  const streams = await startStreams((path) => answers.get(path));
+  await page.route('**/api/**', async (route) => {
+    const { pathname, search } = new URL(route.request().url());
+    const answer = answers.get(`${pathname}${search}`) ?? answers.get(pathname);
+    if (answer === SILENCE) return;
+    if (answer === undefined) await route.continue();
+    else if (answer instanceof Refusal) {
+      await route.fulfill({ status: answer.status, json: answer.body });
+    } else if (answer instanceof TurnSoFar) {
+      await route.continue({ url: `${streams}${pathname}` });
+    } else await route.fulfill({ json: answer });
+  });
+  const tell = (told: Told): void => {
+    answers = new Map(Object.entries(told));
+  };
+  return {
+    page,
+    server,
+    tell,
+    async open(path, told = {}) {
+      tell(told);
+      await page.goto(`${server.url}${path}`);
+    },
+  };
+}
+
+/** Streams that stay open, as those of a turn that runs. */
+async function startStreams(find: (path: string) => Answer | undefined): Promise<string> {
+  const server = createServer((request, response) => {
+    const told = find(new URL(request.url ?? '/', 'http://localhost').pathname);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const behind = Number(request.headers['last-event-id'] ?? 0);
+    const frames = told instanceof TurnSoFar && behind === 0 ? told.frames : '';
+    response.write(`:\n\n${frames}`);
+    const alive = setInterval(() => response.write(':\n\n'), 5000);
+    response.on('close', () => clearInterval(alive));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
