@@ -32,6 +32,7 @@ import type { SharedState } from './stored/shared-state.ts';
 import { resolveChosenDirectory, StateDirectory } from './state-directory.ts';
 import { createTextList } from './text-lists.ts';
 import { changesOf } from './undo/history.ts';
+import { listMadeChanges } from './undo/made-changes.ts';
 import { fileVersion } from './undo/file-version.ts';
 import { backupForeign, undoChange } from './undo/undo-change.ts';
 
@@ -231,7 +232,8 @@ function openWorkspace(
     readTarget: (snapshot) => readTarget(policy, snapshot),
     prepareCommit: (request) => prepareCommit(committer, request),
     commit: (request) => commitFile(committer, request),
-    listChanges: async () => changesOf(await onDisk('read the backups', () => backups.list())),
+    listChanges: async () =>
+      changesOf(await onDisk('read the backups', () => listMadeChanges(committer))),
     findChangedFile: async (changeId) => {
       const found = await onDisk('read the backups', () => backups.find(changeId));
       return found && { target_file: found.path, operation: found.operation, after: found.after };

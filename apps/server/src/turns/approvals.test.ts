@@ -81,6 +81,8 @@ it('writes nothing before the yes, which is given to what was shown', async () =
     { target_file: 'a.txt', diff: expect.stringContaining('-old\n+new\n+text'), cut: false },
   ]);
   expect(await there(root, 'a.txt')).toBe('old\n');
+  // Nothing was changed that could be undone.
+  expect(await orion.listChanges()).toEqual([]);
   // Its text is saved meanwhile, and no model is asked.
   const [session] = await orion.listSessions();
   expect(session).toMatchObject({ session_id: asked.sessionId, bytes: 9 });

@@ -40,6 +40,23 @@ async function bytesAt({ root }: TestWorkspace, path: string): Promise<Buffer | 
 const ODD = Buffer.from([0xef, 0xbb, 0xbf, 0xff, 0x0d, 0x0a, 0x61, 0x0a, 0x00, 0xc3]);
 
 describe('undo', () => {
+  it('knows no change that is prepared and not made, as while a person is asked', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeFile(join(root, 'a.txt'), 'before\n');
+    const made = await change(workspace, 'a.txt', 'overwrite', 'old\n');
+    const expected = await workspace.checkTarget('a.txt', 'overwrite');
+    const prepared = await workspace.prepareCommit(commitRequest('overwrite', expected, 'new\n'));
+    const ids = async (): Promise<readonly string[]> =>
+      (await workspace.listChanges()).map(({ change_id: id }) => id);
+    const id = prepared.result.backup_id ?? '';
+    expect(await ids()).toEqual([made]);
+    expect(await codeOf(workspace.undo({ id }))).toBe('CHANGE_NOT_FOUND');
+    await prepared.apply();
+    expect((await ids()).toSorted()).toEqual([id, made].toSorted());
+    await workspace.undo({ id });
+    expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe('old\n');
+  });
+
   it.each<[WriteOperation, Buffer | null]>([
     ['create', null],
     ['overwrite', null],

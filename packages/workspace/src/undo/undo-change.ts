@@ -25,6 +25,7 @@ import { shown } from '../path-policy/parse-target.ts';
 import { asFarAs } from '../session-dir/session-key.ts';
 import { changesOf, chooseChange, stepsOf } from './history.ts';
 import type { FileStep } from './history.ts';
+import { listMadeChanges } from './made-changes.ts';
 
 /** A file with its current state. */
 type Checked = { readonly step: FileStep; readonly found: TargetSnapshot };
@@ -54,7 +55,7 @@ export async function undoChange(committer: Committer, request: UndoRequest): Pr
 }
 
 async function findChange(committer: Committer, request: UndoRequest): Promise<RecordedChange> {
-  const backups = await onDisk('read the backups', () => committer.backups.list());
+  const backups = await onDisk('read the backups', () => listMadeChanges(committer));
   const change = chooseChange(changesOf(backups), request.id);
   if (change === null) {
     throw new OrionError({
