@@ -39,7 +39,7 @@ export function SessionActions({ session }: { readonly session: OpenUpload }): R
     <section aria-label="What can be done">
       {session.code !== undefined && <p>{pauseWords(session.code)}</p>}
       {session.status === 'in_use' && (
-        <p>Another process is writing it. Here you can only watch and copy it.</p>
+        <p>Another process writes it. Here you can only watch and copy it.</p>
       )}
       <div className="actions">
         {canWrite && (

@@ -1,4 +1,6 @@
 /** Whether a state of the page can be read and reached by everybody, wherever it is drawn. */
+import { join } from 'node:path';
+
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
@@ -21,6 +23,7 @@ export async function judge(page: Page, state: string): Promise<void> {
   };
   await page.setViewportSize(LAPTOP);
   look('laptop', await page.evaluate(problemsOfLayout));
+  await draw(page, `${state}, laptop`);
   await setTextSize(page, '200%');
   look('text of 200 %', await page.evaluate(problemsOfLayout));
   await setTextSize(page, '');
@@ -28,6 +31,7 @@ export async function judge(page: Page, state: string): Promise<void> {
   look('zoom of 200 %', await page.evaluate(problemsOfLayout));
   await page.setViewportSize(PHONE);
   look('phone', await page.evaluate(problemsOfLayout));
+  await draw(page, `${state}, phone`);
   // What lies above the page while it is scrolled makes no target small.
   await setBars(page, 'static');
   look('phone', await findingsInAll(page));
@@ -35,6 +39,13 @@ export async function judge(page: Page, state: string): Promise<void> {
   await page.setViewportSize(LAPTOP);
   // All states of a test are judged, whatever is wrong with one of them.
   expect.soft([state, found]).toEqual([state, []]);
+}
+
+/** For people: into the folder that ORION_WEB_PICTURES names, if it does. */
+async function draw(page: Page, name: string): Promise<void> {
+  const folder = process.env['ORION_WEB_PICTURES'];
+  if (folder !== undefined)
+    await page.screenshot({ path: join(folder, `${name.replaceAll(/[^\w, ]/gu, '')}.png`) });
 }
 
 /** As the browser's setting for letters has it: sizes that are meant for letters follow, those of the screen do not. */
