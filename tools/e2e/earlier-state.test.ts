@@ -151,8 +151,10 @@ describe('sessions', () => {
     }
   });
 
-  for (const recovery of [...RECOVERIES, IN_THE_ATTIC]) {
-    test.concurrent(`${recovery.target} is recovered`, async ({ machine }) => {
+  // Every second one with every `npm test`.
+  for (const [row, recovery] of [...RECOVERIES, IN_THE_ATTIC].entries()) {
+    const tags = row % 2 === 0 ? [] : ['long'];
+    test.concurrent(`${recovery.target} is recovered`, { tags }, async ({ machine }) => {
       await putEarlierState(machine, 'machine');
       await recover(machine, recovery);
     });

@@ -1,3 +1,4 @@
+// @module-tag long
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

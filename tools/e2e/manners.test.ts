@@ -55,9 +55,13 @@ test('R279: the command itself, and the commands that its pauses print', async (
   expect(failures(outcomes)).toEqual([]);
 });
 
-test('R271: a good model is asked nothing about files that only look odd', async () => {
-  const outcomes = await campaign(falseAlarmTasks(), openInProcessLane);
+test(
+  'R271: a good model is asked nothing about files that only look odd',
+  { tags: 'long' },
+  async () => {
+    const outcomes = await campaign(falseAlarmTasks(), openInProcessLane);
 
-  expect(outcomes.length).toBeGreaterThan(70);
-  expect(alarmsOf(outcomes)).toEqual([]);
-});
+    expect(outcomes.length).toBeGreaterThan(70);
+    expect(alarmsOf(outcomes)).toEqual([]);
+  },
+);

@@ -39,29 +39,35 @@ const create = (target_file: string, more: object = {}): BeginArguments => ({
 });
 
 describe('R087, R126: a begin that cannot succeed is refused before any content', () => {
-  test.concurrent.for([
-    ['../outside.txt', 'INVALID_TARGET'],
-    ['docs/../../outside.txt', 'INVALID_TARGET'],
-    ['/etc/orion-test', 'INVALID_TARGET'],
-    ['link/file.txt', 'INVALID_TARGET'],
-    ['exists.txt', 'FILE_EXISTS'],
-    ['folder', 'IS_DIRECTORY'],
-    ['.git/config', 'PROTECTED_PATH'],
-    ['.GitHub/workflows/ci.yml', 'PROTECTED_PATH'],
-    ['.env', 'PROTECTED_PATH'],
-    ['.orion/logs/x', 'PROTECTED_PATH'],
-  ] as const)('create %s: %s', async ([target, code], { machine }) => {
-    await machine.write('exists.txt', 'before\n');
-    await mkdir(machine.path('folder'));
-    await mkdir(join(machine.root, 'elsewhere'));
-    await symlink(join(machine.root, 'elsewhere'), machine.path('link'));
+  for (const [row, [target, code]] of (
+    [
+      ['../outside.txt', 'INVALID_TARGET'],
+      ['exists.txt', 'FILE_EXISTS'],
+      ['link/file.txt', 'INVALID_TARGET'],
+      ['folder', 'IS_DIRECTORY'],
+      ['.git/config', 'PROTECTED_PATH'],
+      // The paths themselves are those of the tests of `workspace`.
+      ['docs/../../outside.txt', 'INVALID_TARGET'],
+      ['/etc/orion-test', 'INVALID_TARGET'],
+      ['.GitHub/workflows/ci.yml', 'PROTECTED_PATH'],
+      ['.env', 'PROTECTED_PATH'],
+      ['.orion/logs/x', 'PROTECTED_PATH'],
+    ] as const
+  ).entries()) {
+    const tags = row < 5 ? [] : ['long'];
+    test.concurrent(`create ${target}: ${code}`, { tags }, async ({ machine }) => {
+      await machine.write('exists.txt', 'before\n');
+      await mkdir(machine.path('folder'));
+      await mkdir(join(machine.root, 'elsewhere'));
+      await symlink(join(machine.root, 'elsewhere'), machine.path('link'));
 
-    expect(await refusal(machine, create(target))).toContain(code);
+      expect(await refusal(machine, create(target))).toContain(code);
 
-    expect(String(await machine.read('exists.txt'))).toBe('before\n');
-    expect(await machine.exists('../outside.txt')).toBe(false);
-    expect(await machine.exists('link/file.txt')).toBe(false);
-  });
+      expect(String(await machine.read('exists.txt'))).toBe('before\n');
+      expect(await machine.exists('../outside.txt')).toBe(false);
+      expect(await machine.exists('link/file.txt')).toBe(false);
+    });
+  }
 
   test.concurrent('append to a file that is not there: FILE_NOT_FOUND', async ({ machine }) => {
     expect(await refusal(machine, create('none.txt', { operation: 'append' }))).toContain(

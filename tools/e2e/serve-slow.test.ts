@@ -29,38 +29,42 @@ async function openMany(count: number): Promise<readonly Socket[]> {
   return sockets;
 }
 
-it.concurrent('heads that arrive a byte a second, bodies that do not arrive, and answers that nobody reads', async () => {
-  const heads = await openMany(300);
-  const bodies = await openMany(100);
-  const readers = await openMany(20);
-  const headsEnd = heads.map((socket) => readToEnd(socket));
-  const bodiesEnd = bodies.map((socket) => readToEnd(socket));
-  for (const socket of heads) socket.write(start('GET /health/live HTTP/1.1'));
-  for (const socket of bodies)
-    socket.write(
-      `${start('POST /api/turns/none/cancel HTTP/1.1')}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
-    );
-  for (const socket of readers) {
-    socket.on('error', () => undefined);
-    socket.pause();
-    for (let time = 0; time < 5; time += 1) socket.write(`${start('GET /metrics HTTP/1.1')}\r\n`);
-  }
-  const drip = setInterval(() => {
-    for (const socket of heads) if (socket.writable) socket.write('x');
-    for (const socket of bodies) if (socket.writable) socket.write(' ');
-  }, 1000);
-  try {
-    await askOften(20);
-    const said = (all: readonly string[]): ReadonlySet<string> =>
-      new Set(all.flatMap((text) => toldOf(text)));
-    expect(said(await Promise.all(headsEnd))).toEqual(new Set(['408 REQUEST_TIMEOUT']));
-    expect(said(await Promise.all(bodiesEnd))).toEqual(new Set(['408 REQUEST_TIMEOUT']));
-    await askOften(5);
-  } finally {
-    clearInterval(drip);
-    for (const socket of readers) socket.destroy();
-  }
-}, 40_000);
+it.concurrent(
+  'heads that arrive a byte a second, bodies that do not arrive, and answers that nobody reads',
+  { timeout: 40_000, tags: ['long'] },
+  async () => {
+    const heads = await openMany(300);
+    const bodies = await openMany(100);
+    const readers = await openMany(20);
+    const headsEnd = heads.map((socket) => readToEnd(socket));
+    const bodiesEnd = bodies.map((socket) => readToEnd(socket));
+    for (const socket of heads) socket.write(start('GET /health/live HTTP/1.1'));
+    for (const socket of bodies)
+      socket.write(
+        `${start('POST /api/turns/none/cancel HTTP/1.1')}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+      );
+    for (const socket of readers) {
+      socket.on('error', () => undefined);
+      socket.pause();
+      for (let time = 0; time < 5; time += 1) socket.write(`${start('GET /metrics HTTP/1.1')}\r\n`);
+    }
+    const drip = setInterval(() => {
+      for (const socket of heads) if (socket.writable) socket.write('x');
+      for (const socket of bodies) if (socket.writable) socket.write(' ');
+    }, 1000);
+    try {
+      await askOften(20);
+      const said = (all: readonly string[]): ReadonlySet<string> =>
+        new Set(all.flatMap((text) => toldOf(text)));
+      expect(said(await Promise.all(headsEnd))).toEqual(new Set(['408 REQUEST_TIMEOUT']));
+      expect(said(await Promise.all(bodiesEnd))).toEqual(new Set(['408 REQUEST_TIMEOUT']));
+      await askOften(5);
+    } finally {
+      clearInterval(drip);
+      for (const socket of readers) socket.destroy();
+    }
+  },
+);
 
 it.concurrent('a thousand silent connections', async () => {
   const { ask } = server();

@@ -131,46 +131,48 @@ test.concurrent('C10: a server that takes connections and never answers keeps no
   }
 });
 
-test('a Postgres that is killed in mid-turn does not end the turn; one that is back has the next one', async ({
-  machine,
-}) => {
-  const postgres = await startPostgres();
-  try {
-    const env = { DATABASE_URL: postgres.url };
-    const { provider, writer } = await askUntilStoreIsMissed(machine, postgres);
+test(
+  'a Postgres that is killed in mid-turn does not end the turn; one that is back has the next one',
+  { tags: ['long'] },
+  async ({ machine }) => {
+    const postgres = await startPostgres();
+    try {
+      const env = { DATABASE_URL: postgres.url };
+      const { provider, writer } = await askUntilStoreIsMissed(machine, postgres);
 
-    provider.hurry();
-    const first = await writer.finished;
+      provider.hurry();
+      const first = await writer.finished;
 
-    expect(first.exitCode, first.stderr).toBe(0);
-    expect(String(await machine.read('rows.txt'))).toBe(ROWS);
-    expect(noticesOf(first)).toHaveLength(1);
-    expect(await machine.exists('.orion/orion.db')).toBe(false);
+      expect(first.exitCode, first.stderr).toBe(0);
+      expect(String(await machine.read('rows.txt'))).toBe(ROWS);
+      expect(noticesOf(first)).toHaveLength(1);
+      expect(await machine.exists('.orion/orion.db')).toBe(false);
 
-    await postgres.restart();
-    const slow = await machine.provider({
-      behaviours: [{ ...LAST_WORD, faults: [{ kind: 'stall', at: { characters: 3 } }] }],
-    });
-    const second = machine.start(['run', 'And now?', '--json', ...at(slow)], { env });
-    const { requestId, conversationId } = await second.waitForEvent('the answer', isText);
-    // A turn does not wait for a store that has yet to answer, and on a busy machine that takes longer than this one.
-    await waitFor('the turn in the log', async () => {
-      const logged = await loggedKinds(postgres.url, requestId);
-      return logged.length > 0;
-    });
-    slow.hurry();
-    const ended = await second.finished;
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    const listed = await waitFor('the conversation', () => conversations(machine, env));
-    expect(listed[0]).toMatchObject({ conversationId, openSessionId: null });
-    const third = await machine.run(['run', 'More.', '--continue', '--json', ...at(provider)], {
-      env,
-    });
-    expect(third.events()[0]?.conversationId).toBe(conversationId);
-  } finally {
-    await postgres.stop();
-  }
-});
+      await postgres.restart();
+      const slow = await machine.provider({
+        behaviours: [{ ...LAST_WORD, faults: [{ kind: 'stall', at: { characters: 3 } }] }],
+      });
+      const second = machine.start(['run', 'And now?', '--json', ...at(slow)], { env });
+      const { requestId, conversationId } = await second.waitForEvent('the answer', isText);
+      // A turn does not wait for a store that has yet to answer, and on a busy machine that takes longer than this one.
+      await waitFor('the turn in the log', async () => {
+        const logged = await loggedKinds(postgres.url, requestId);
+        return logged.length > 0;
+      });
+      slow.hurry();
+      const ended = await second.finished;
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      const listed = await waitFor('the conversation', () => conversations(machine, env));
+      expect(listed[0]).toMatchObject({ conversationId, openSessionId: null });
+      const third = await machine.run(['run', 'More.', '--continue', '--json', ...at(provider)], {
+        env,
+      });
+      expect(third.events()[0]?.conversationId).toBe(conversationId);
+    } finally {
+      await postgres.stop();
+    }
+  },
+);
 
 test('a Postgres that is killed and restarted in mid-turn has the whole turn in the end', async ({
   machine,

@@ -17,6 +17,7 @@ const { status } = spawnSync(
     stdio: 'inherit',
     env: {
       ...process.env,
+      ORION_EVERY_TEST: '1',
       ORION_EXITS: values.processes,
       ...(values.seed === undefined ? {} : { ORION_EXITS_SEED: values.seed }),
     },
