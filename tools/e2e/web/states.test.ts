@@ -94,7 +94,8 @@ describe.skipIf(missingBrowser !== null)('the states of the views', () => {
       await expect.poll(() => page.getByText(/^As of/u).count()).toBe(1);
       expect(await page.getByRole('group', { name: 'Error' }).count()).toBe(0);
       expect(await page.getByRole('link', { name: 'a.txt' }).count()).toBe(1);
-      await goTo(page, 'Changes');
+      // A view that does not ask again by itself.
+      await goTo(page, 'Conversations');
       const refusal = page.getByText('The server does not answer.').first();
       await passUntil(page, 'the view without its server', () => refusal.isVisible());
 
@@ -105,8 +106,8 @@ describe.skipIf(missingBrowser !== null)('the states of the views', () => {
       await serve(machine, ['--port', String(server.port)]);
       const isBack = async (): Promise<boolean> => (await line.count()) === 0;
       await passUntil(page, 'the contact', isBack, { mostMs: 20_000, stepMs: 100 });
-      const changes = page.getByText('Every file that Orion changes');
-      await passUntil(page, 'the changes', () => changes.isVisible());
+      const list = page.getByText('What you and a model say');
+      await passUntil(page, 'the conversations', () => list.isVisible());
       expect(await page.getByRole('group', { name: 'Error' }).count()).toBe(0);
     },
   );

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { Announcer } from './announcer.ts';
+import { Announcer, MOST_TOPICS } from './announcer.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -70,4 +70,21 @@ test('what is urgent is said at once, and again after it was over', () => {
     'urgent: Saving a.md is held up',
     'urgent: Saving a.md is held up',
   ]);
+});
+
+test('of very many topics, those that nobody spoke of for longest are forgotten', () => {
+  const { announcer, heard } = listen();
+  announcer.sayAtOnce('needs you', 'An approval is waiting');
+  const say = (number: number): void => announcer.say(`turn ${number}`, 'The turn is running');
+  for (let number = 1; number < MOST_TOPICS; number += 1) say(number);
+  announcer.sayAtOnce('needs you', 'An approval is waiting');
+  say(MOST_TOPICS);
+  say(2);
+  vi.advanceTimersByTime(20_000);
+  const before = heard.length;
+  announcer.sayAtOnce('needs you', 'An approval is waiting');
+  say(2);
+  say(1);
+  vi.advanceTimersByTime(20_000);
+  expect(heard.slice(before)).toEqual(['polite: The turn is running']);
 });

@@ -3,13 +3,17 @@
  *
  * 1. Changes of state are said at most every 10 s, together; of each topic only the latest.
  * 2. Two things are said at once: that a person is needed, and that text is not being saved.
- * 3. The same words about the same topic are said once, until that is over.
+ * 3. The same words about the same topic are said once, until that is over; of the latest MOST_TOPICS topics, as a tab
+ *    may be open for weeks.
  */
+import { keepLatest } from './keep-latest.ts';
+
 export type Announcement = { readonly id: number; readonly text: string };
 export type Announcements = { readonly polite: Announcement; readonly urgent: Announcement };
 export type UrgentTopic = 'needs you' | 'saving is held up';
 
 const PAUSE_MS = 10_000;
+export const MOST_TOPICS = 500;
 const NOTHING: Announcement = { id: 0, text: '' };
 
 export class Announcer {
@@ -44,9 +48,9 @@ export class Announcer {
   }
 
   #isNew(topic: string, text: string): boolean {
-    if (this.#said.get(topic) === text) return false;
-    this.#said.set(topic, text);
-    return true;
+    const isNew = this.#said.get(topic) !== text;
+    keepLatest(this.#said, topic, text, MOST_TOPICS);
+    return isNew;
   }
 
   #flush(): void {

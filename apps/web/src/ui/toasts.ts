@@ -1,6 +1,8 @@
 /** Short messages about something that happened out of sight. Each has its place on the page: a toast only leads there. */
+import { keepLatest } from './keep-latest.ts';
+
 export type Toast = {
-  /** The same toast is shown once. */
+  /** The same toast is shown once, of the latest MOST_KNOWN. */
   readonly id: string;
   readonly text: string;
   readonly show: () => void;
@@ -8,10 +10,12 @@ export type Toast = {
 
 /** Further ones wait. */
 const MOST_SHOWN = 3;
+/** More are not remembered: a tab may be open for weeks. */
+export const MOST_KNOWN = 2000;
 
 export class Toasts {
   readonly #listeners = new Set<() => void>();
-  readonly #known = new Set<string>();
+  readonly #known = new Map<string, null>();
   #waiting: readonly Toast[] = [];
   #shown: readonly Toast[] = [];
 
@@ -23,9 +27,9 @@ export class Toasts {
   };
 
   add(toast: Toast): void {
-    if (this.#known.has(toast.id)) return;
-    this.#known.add(toast.id);
-    this.#set([...this.#waiting, toast]);
+    const isKnown = this.#known.has(toast.id);
+    keepLatest(this.#known, toast.id, null, MOST_KNOWN);
+    if (!isKnown) this.#set([...this.#waiting, toast]);
   }
 
   close(id: string): void {
