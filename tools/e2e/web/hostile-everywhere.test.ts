@@ -49,7 +49,10 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 `;
 
 function toolNamesOf({ requests }: ScriptedProvider): readonly string[] {
-  const { tools = [] } = requests[0]?.body as { tools?: readonly { function: { name: string } }[] };
+  const [request] = requests;
+  const { tools = [] } = (request?.body ?? {}) as {
+    tools?: readonly { function: { name: string } }[];
+  };
   return tools.map((tool) => tool.function.name);
 }
 

@@ -201,6 +201,5 @@ export const HOSTILE: readonly string[] = Object.values(BY_KIND).flat();
 
 /** Those that Orion takes as the name of one file: without anything that ends a line, a path or a name. */
 export const HOSTILE_NAMES: readonly string[] = HOSTILE.filter(
-  (text) =>
-    !/[/\\\u0000-\u001f\u007f\u0085\u2028\u2029]/u.test(text) && Buffer.byteLength(text) <= 200,
+  (text) => !/[/\\\p{Cc}\u2028\u2029]/u.test(text) && Buffer.byteLength(text) <= 200,
 );
