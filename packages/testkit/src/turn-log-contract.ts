@@ -62,19 +62,20 @@ function describeOwners(withLog: WithTurnLog): void {
       expect(await log.epochOf(`${turnId}-other`)).toBe(0);
     }));
 
-  test('attempts are counted from a checkpoint on, but not who only ends the turn', () =>
+  test('attempts are counted from a checkpoint on, once each, but not who only ends the turn', () =>
     withLog(async (log, turnId) => {
       const idle = async (attempt: number | null): Promise<number> =>
         (await log.acquire(turnId, attempt)).idleAttempts;
-      expect([await idle(1), await idle(1), await idle(null), await idle(2)]).toEqual([1, 2, 2, 3]);
+      expect([await idle(1), await idle(1), await idle(null), await idle(2)]).toEqual([1, 1, 1, 2]);
       const { epoch } = await log.acquire(turnId, 3);
       await log.append(turnId, epoch, 1, events(1, 1));
-      expect(await idle(3)).toBe(5);
+      expect(await idle(4)).toBe(4);
+      let attempt = 4;
       for (const [first, others] of [
         [2, []],
         [3, [`${turnId}-other`]],
       ] as const) {
-        const last = await log.acquire(turnId, 3);
+        const last = await log.acquire(turnId, (attempt += 1));
         const owners = [last];
         for (const other of others) owners.push(await log.acquire(other, 1));
         await log.appendAll(
@@ -86,10 +87,10 @@ function describeOwners(withLog: WithTurnLog): void {
             ...(owner === last ? { checkpoint: { at: first } } : {}),
           })),
         );
-        expect(await idle(3)).toBe(1);
+        expect(await idle((attempt += 1))).toBe(1);
       }
       // The other one stored no checkpoint.
-      expect((await log.acquire(`${turnId}-other`, 1)).idleAttempts).toBe(2);
+      expect((await log.acquire(`${turnId}-other`, 2)).idleAttempts).toBe(2);
     }));
 
   test('a late acquire of an earlier attempt is refused and changes nothing; one without an attempt never is (O1)', () =>

@@ -48,6 +48,8 @@ const LOST: ReadonlySet<string> = new Set(['FENCED', 'TURN_FINISHED']);
 const ALONE_FROM = 3;
 /** A session whose owner is alive is asked for again after this time. */
 const BUSY_MS = 1_000;
+/** Pauses before a turn is acquired again that the store may have given already. */
+const ACQUIRE_PAUSES_MS: readonly number[] = [50, 500];
 /** What may be otherwise in the next attempt. */
 const PASSING: ReadonlySet<string> = new Set(['TURN_LOG_GAP', 'STORE_UNAVAILABLE']);
 
@@ -187,14 +189,14 @@ export class TurnRunner {
   }
 
   async #attemptNow(attempt: TurnAttempt, lost: AbortSignal, onBegun: () => void): Promise<void> {
-    const { queue, turns, log, onFailure } = this.#options;
+    const { queue, turns, onFailure } = this.#options;
     const { turnId, isAlone = false } = attempt;
     // What was asked for does not change: it can be read before the turn is this attempt's.
     const reading = turns.toRun(turnId);
     reading.catch(() => undefined);
     let claim: TurnClaim;
     try {
-      claim = await log.acquire(turnId, attempt.attempt);
+      claim = await this.#acquire(attempt, lost);
     } catch (error) {
       if (!LOST.has(toErrorInfo(error).code)) throw error;
       await queue.complete(attempt, null);
@@ -215,6 +217,20 @@ export class TurnRunner {
     // A turn that is not released has the state of one that runs until its next attempt.
     await turns.release(claim).catch((error: unknown) => onFailure(turnId, error));
     await queue.giveBack(attempt, { isAlone: isSuspect });
+  }
+
+  /** Without an answer of the store it may have happened: the same attempt asks again, so that it counts once. */
+  async #acquire({ turnId, attempt }: TurnAttempt, lost: AbortSignal): Promise<TurnClaim> {
+    const { log, clock } = this.#options;
+    for (const pause of ACQUIRE_PAUSES_MS) {
+      try {
+        return await log.acquire(turnId, attempt);
+      } catch (error) {
+        if (!toErrorInfo(error).retryable || lost.aborted || this.#isStopping) throw error;
+      }
+      await sleep(clock, pause, lost);
+    }
+    return log.acquire(turnId, attempt);
   }
 
   async #run(

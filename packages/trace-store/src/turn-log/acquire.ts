@@ -6,7 +6,10 @@ import { fenced, finished } from './refusals.ts';
 /** The random part of an epoch. */
 const EPOCH_STEP = 2 ** 20;
 
-/** Gives the turn an owner; of a served turn the attempts since its last checkpoint are counted. */
+/**
+ * Gives the turn an owner; of a served turn the attempts since its last checkpoint are counted. An attempt that acquires
+ * it again, since it got no answer, is still the same one.
+ */
 export async function acquire(
   database: SqlRunner,
   turnId: string,
@@ -24,7 +27,7 @@ export async function acquire(
      on conflict (turn_id) do update set
        epoch = (turn.epoch / ${EPOCH_STEP} + 1) * ${EPOCH_STEP} + ${random},
        attempt = coalesce($2::integer, turn.attempt), active_at = ${now},
-       idle_attempts = turn.idle_attempts + case when $2::integer is null then 0 else 1 end,
+       idle_attempts = turn.idle_attempts + case when $2::integer > turn.attempt then 1 else 0 end,
        state = case when turn.state is null then null else 1 end
      where turn.finished_at is null and ($2::integer is null or turn.attempt <= $2::integer)
      returning epoch, last_seq, checkpoint, idle_attempts`,
