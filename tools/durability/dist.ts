@@ -4,20 +4,26 @@ import { readCount } from '@orion/common';
 import { startPostgres } from '@orion/testkit/postgres';
 
 import { runFault } from './src/several-servers/run-fault.ts';
-import type { Fault, FaultOptions, FaultOutcome } from './src/several-servers/run-fault.ts';
+import type { FaultOptions, FaultOutcome } from './src/several-servers/run-fault.ts';
+import type { Fault } from './src/several-servers/faults.ts';
 
 const { values } = parseArgs({
   options: {
     fault: { type: 'string', default: 'none' },
     servers: { type: 'string', default: '3' },
-    turns: { type: 'string', default: '20' },
+    /** The servers are workers of one parent. */
+    workers: { type: 'boolean', default: false },
+    /** As many as the fault needs, when left out. */
+    turns: { type: 'string' },
     sessions: { type: 'string', default: 'directory' },
     /** For how many seconds Postgres is away. */
     outage: { type: 'string', default: '3' },
+    /** For what is chosen at random. */
+    seed: { type: 'string' },
   },
 });
 
-const FAULTS: readonly Fault[] = ['none', 'kill', 'term', 'postgres'];
+const FAULTS: readonly Fault[] = ['none', 'kill', 'term', 'postgres', 'lost-answer'];
 /** How much longer several servers may take than one that hands out its turns itself. */
 const SLOWER_SECONDS = 1;
 
@@ -26,14 +32,22 @@ if (fault === undefined) throw new Error(`--fault must be one of ${FAULTS.join('
 const options = {
   fault,
   servers: readCount('servers', values.servers),
-  turns: readCount('turns', values.turns),
+  turns: values.turns === undefined ? null : readCount('turns', values.turns),
+  isOneParent: values.workers,
   sessions: sessionsOf(values.sessions),
   outageMs: 1_000 * readCount('outage', values.outage),
+  seed:
+    values.seed === undefined
+      ? Math.floor(Math.random() * 1_000_000_000)
+      : readCount('seed', values.seed),
 };
 
 const postgres = await startPostgres();
 try {
-  const alone = fault === 'none' ? await runFault({ ...options, servers: 1 }, postgres) : null;
+  const alone =
+    fault === 'none'
+      ? await runFault({ ...options, servers: 1, isOneParent: false }, postgres)
+      : null;
   const outcome = await runFault(options, postgres);
   const failures = [...(alone?.failures ?? []), ...outcome.failures, ...slower(outcome, alone)];
   const line = {
@@ -43,6 +57,7 @@ try {
     moves: outcome.moves,
     longestMoveMs: Math.round(outcome.longestMoveMs),
     silenceMs: Math.round(outcome.silenceMs),
+    ...(fault === 'lost-answer' ? { cuts: outcome.cuts } : {}),
     failures,
   };
   process.stdout.write(`${JSON.stringify(line)}\n`);

@@ -2,28 +2,30 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-import type { Random } from '@orion/common';
+/** Sees what a client sends on one connection. @returns under which name its answer is to be cut; null to pass it on */
+export type Choose = (sent: string) => string | null;
 
 export type CuttingProxy = {
   readonly port: number;
-  /** Statements whose answer was cut so far. */
-  readonly cuts: () => number;
+  /** Statements whose answer was cut so far, by name. */
+  readonly cuts: ReadonlyMap<string, number>;
   close(): void;
 };
 
-const CHANGES = /commit|insert into|update turn/iu;
+/** In the answer to a statement that was refused or found no row: nothing happened, and there is nothing to lose. */
+const NOTHING = /SERROR\0|C[^]{4}(?:UPDATE|SELECT) 0\0/u;
 
-/** Cuts the answer to about `share` of the statements that change something. */
+/** @param onConnection called for each connection: what is chosen may depend on what was sent before */
 export async function startCuttingProxy(
   target: number,
-  share: number,
-  random: Random,
+  onConnection: () => Choose,
 ): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
-  let cuts = 0;
+  const cuts = new Map<string, number>();
   const server = createServer((client) => {
     const upstream = connect({ port: target, host: '127.0.0.1' });
-    let isCut = false;
+    const choose = onConnection();
+    let chosen: string | null = null;
     const end = (): void => {
       for (const socket of [client, upstream]) {
         sockets.delete(socket);
@@ -35,15 +37,16 @@ export async function startCuttingProxy(
       socket.on('error', end).on('close', end);
     }
     client.on('data', (bytes) => {
-      if (CHANGES.test(bytes.toString('latin1')) && random.next() < share) isCut = true;
+      chosen = choose(bytes.toString('latin1')) ?? chosen;
       upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
-      if (!isCut) {
+      if (chosen === null || NOTHING.test(bytes.toString('latin1'))) {
+        chosen = null;
         client.write(bytes);
         return;
       }
-      cuts += 1;
+      cuts.set(chosen, (cuts.get(chosen) ?? 0) + 1);
       end();
     });
   });
@@ -52,7 +55,7 @@ export async function startCuttingProxy(
   });
   return {
     port: (server.address() as AddressInfo).port,
-    cuts: () => cuts,
+    cuts,
     close() {
       server.close();
       for (const socket of sockets) socket.destroy();

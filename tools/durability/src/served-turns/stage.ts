@@ -24,7 +24,7 @@ export type Stage = {
   /** The requests that the provider has answered so far. */
   readonly requests: () => number;
   /** `preload` is imported by the server before anything else, with what it needs in the environment. */
-  serve(preload?: Preload): Promise<Served>;
+  serve(preload?: Preload, options?: readonly string[]): Promise<Served>;
   /** Ends what was started and removes it. */
   strike(): Promise<void>;
 };
@@ -72,7 +72,7 @@ export async function makeStage(
   return {
     workspace,
     requests: () => provider.requests.length,
-    async serve(preload) {
+    async serve(preload, options = []) {
       const args = ['serve', '--port', '0', '--base-url', provider.url, '--model', 'scripted'];
       const child = spawn(
         process.execPath,
@@ -82,6 +82,7 @@ export async function makeStage(
           ...args,
           '--allow-command',
           ALLOWED_COMMAND,
+          ...options,
         ],
         {
           cwd: workspace,

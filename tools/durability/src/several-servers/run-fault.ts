@@ -2,28 +2,40 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
+import { createRandom } from '@orion/common';
 import type { TestPostgres } from '@orion/testkit/postgres';
 
+import { startCuttingProxy } from '../served-turns/cutting-proxy.ts';
+import type { CuttingProxy } from '../served-turns/cutting-proxy.ts';
 import { makeDatabase } from '../served-turns/databases.ts';
 import { judgeEvents, judgeFiles } from '../served-turns/judge.ts';
 import { isAway, isRefused, TurnReader } from '../served-turns/reader.ts';
 import type { ReadEvent } from '../served-turns/reader.ts';
 import { makeStage } from '../served-turns/stage.ts';
-import type { Served, Stage } from '../served-turns/stage.ts';
+import type { Served } from '../served-turns/stage.ts';
+import { cutStatements, LEAST_CUTS } from './cut-statements.ts';
+import { planOf } from './faults.ts';
+import type { Fault, FaultPlan } from './faults.ts';
+import { startGroup } from './group.ts';
+import type { Group } from './group.ts';
+import { judgeStore } from './judge-store.ts';
 import { makeTasks } from './tasks.ts';
 import type { Task } from './tasks.ts';
 import { WatchedTurn } from './watched-turn.ts';
 
-export type Fault = 'none' | 'kill' | 'term' | 'postgres';
-
 export type FaultOptions = {
   readonly fault: Fault;
   readonly servers: number;
-  readonly turns: number;
+  /** As many as the fault needs, if it is null. */
+  readonly turns: number | null;
+  /** The servers are workers of one parent. */
+  readonly isOneParent: boolean;
   /** In a database, each server has a state directory of its own. */
   readonly sessions: 'directory' | 'database';
   /** How long Postgres is away. */
   readonly outageMs: number;
+  /** For what is chosen at random. */
+  readonly seed: number;
 };
 
 export type FaultOutcome = {
@@ -33,99 +45,72 @@ export type FaultOutcome = {
   /** The longest time that a turn was without an owner, as its reader saw it. */
   readonly longestMoveMs: number;
   readonly silenceMs: number;
+  /** Answers of the store that were cut, by what was asked. */
+  readonly cuts: Readonly<Record<string, number>>;
   readonly failures: readonly string[];
 };
 
-/** The limits of each promise. */
-const TAKEOVER_MS = 12_000;
-const HAND_OFF_MS = 1_000;
-const SILENCE_MS = 2_000;
-/** Turns are under way by then. */
-const BEGUN_MS = 1_500;
 const AGAIN_MS = 100;
 const LIMIT_MS = 180_000;
 const LAST_EVENTS = 6;
 
-/** @param databases the Postgres in which the run makes a database of its own */
+/** @param postgres in which the run makes a database of its own */
 export async function runFault(
   options: FaultOptions,
-  databases: TestPostgres,
+  postgres: TestPostgres,
 ): Promise<FaultOutcome> {
-  const { tasks, whole } = makeTasks(options.turns);
+  const plan = planOf(options.fault, options.outageMs);
+  const { tasks, whole } = makeTasks(options.turns ?? plan.turns);
   const isAlone = options.servers === 1;
-  const database = await makeDatabase(databases.url);
-  const stage = await makeStage(whole, database, (server, root) => ({
+  const database = new URL(await makeDatabase(postgres.url));
+  const proxy =
+    options.fault === 'lost-answer'
+      ? await startCuttingProxy(postgres.port, cutStatements(createRandom(options.seed)))
+      : null;
+  const way = new URL(database);
+  if (proxy !== null) way.port = String(proxy.port);
+  const stage = await makeStage(whole, way.href, (server, root) => ({
     ORION_QUEUE: isAlone ? 'in-process' : 'pg-boss',
     ORION_SESSIONS: options.sessions,
     ...(options.sessions === 'database' ? { ORION_STATE_DIR: join(root, `state-${server}`) } : {}),
   }));
   try {
-    const servers = await Promise.all(Array.from({ length: options.servers }, () => stage.serve()));
+    const { servers: count, isOneParent } = options;
+    const group = await startGroup(stage, { count, isOneParent });
     const began = performance.now();
     const turns = await Promise.all(
-      tasks.map(async (task, index) => new WatchedTurn(await post(servers, index, task))),
+      tasks.map(async (task, index) => new WatchedTurn(await post(group, index, task))),
     );
     const reading = Promise.all(
       turns.map((turn, index) => {
         let connections = index;
-        return turn.read(() => at(servers, (connections += 1)));
+        return turn.read(() => group.at((connections += 1)));
       }),
     );
     const late = wait(LIMIT_MS, 'late', { ref: false });
-    await strike(options, stage, servers, databases);
-    if ((await Promise.race([reading, late])) === 'late')
-      return outcomeOf(turns, began, [`not over after ${LIMIT_MS / 1000} s`]);
-    const outcome = outcomeOf(turns, began, []);
-    const again = await readAgain(at(servers, 0), turns);
-    await end(servers);
+    await plan.strike({ group, postgres, outageMs: options.outageMs });
+    const isLate = (await Promise.race([reading, late])) === 'late';
+    const seen = outcomeOf(turns, began, proxy);
+    if (isLate) return { ...seen, failures: [`not over after ${LIMIT_MS / 1000} s`] };
+    const again = await readAgain(group.at(0), turns);
+    await group.end();
     return {
-      ...outcome,
+      ...seen,
       failures: [
         ...tasks.flatMap((task, index) => judgeTask(task, turns[index]?.events ?? [])),
         ...again,
         ...(await judgeFiles(whole, stage.workspace, false)).filter(
-          // What a killed process was making is removed an hour later.
-          (failure) => options.fault !== 'kill' || !failure.startsWith('files are left'),
+          (failure) => !plan.leavesFiles || !failure.startsWith('files are left'),
         ),
-        ...judgeTimes(options, outcome, turns),
+        ...(await judgeStore(database.href, !isAlone)),
+        ...judgeTimes(plan, seen, turns),
+        ...(proxy === null ? [] : judgeCuts(seen.cuts)),
       ],
     };
   } finally {
+    proxy?.close();
     await stage.strike();
   }
-}
-
-async function strike(
-  { fault, outageMs }: FaultOptions,
-  stage: Stage,
-  servers: Served[],
-  databases: TestPostgres,
-): Promise<void> {
-  switch (fault) {
-    case 'none':
-      return;
-    case 'kill':
-      await wait(BEGUN_MS);
-      servers.shift()?.signal('SIGKILL');
-      servers.push(await stage.serve());
-      return;
-    case 'term':
-      await wait(BEGUN_MS);
-      for (let replaced = servers.length; replaced > 0; replaced -= 1) {
-        servers.push(await stage.serve());
-        const server = servers.shift();
-        server?.signal('SIGTERM');
-        await server?.ended;
-      }
-      return;
-    case 'postgres':
-      await wait(BEGUN_MS);
-      await databases.kill();
-      await wait(outageMs);
-      await databases.restart();
-      return;
-  }
-  fault satisfies never;
 }
 
 /** With the last events, since the run cannot be repeated as it was. */
@@ -138,12 +123,12 @@ function judgeTask({ prompt, story }: Task, events: readonly ReadEvent[]): reado
 }
 
 function judgeTimes(
-  { fault, outageMs }: FaultOptions,
-  { moves, longestMoveMs, silenceMs }: Omit<FaultOutcome, 'failures'>,
+  { moves: expected, limits }: FaultPlan,
+  { moves, longestMoveMs, silenceMs }: Seen,
   turns: readonly WatchedTurn[],
 ): readonly string[] {
   const failures: string[] = [];
-  const atMost = (what: string, found: number, most: number): void => {
+  const atMost = (what: string, found: number, most = Infinity): void => {
     if (found > most) failures.push(`${what} ${Math.round(found)}, not at most ${most}`);
   };
   const interrupted = turns.filter(({ events }) =>
@@ -152,53 +137,40 @@ function judgeTimes(
     ),
   );
   atMost('turns were interrupted:', interrupted.length, 0);
-  switch (fault) {
-    case 'none':
-      atMost('turns moved:', moves, 0);
-      break;
-    case 'kill':
-      if (moves === 0) failures.push('no turn was taken over');
-      atMost('a takeover took, in ms,', longestMoveMs, TAKEOVER_MS);
-      break;
-    case 'term':
-      if (moves === 0) failures.push('no turn was handed over');
-      atMost('a hand-over took, in ms,', longestMoveMs, HAND_OFF_MS);
-      atMost('a reader saw nothing for, in ms,', silenceMs, SILENCE_MS);
-      break;
-    case 'postgres':
-      if (outageMs > TAKEOVER_MS) break;
-      atMost('turns moved:', moves, 0);
-      atMost('a reader saw nothing for, in ms,', silenceMs, outageMs + SILENCE_MS);
-  }
+  if (expected === 'none') atMost('turns moved:', moves, 0);
+  if (expected === 'some' && moves === 0) failures.push('no turn went to another owner');
+  atMost('a turn had no owner for, in ms,', longestMoveMs, limits.moveMs);
+  atMost('a reader saw nothing for, in ms,', silenceMs, limits.silenceMs);
   return failures;
 }
 
-function outcomeOf(
-  turns: readonly WatchedTurn[],
-  began: number,
-  failures: readonly string[],
-): FaultOutcome {
+function judgeCuts(cuts: Seen['cuts']): readonly string[] {
+  return Object.entries(LEAST_CUTS).flatMap(([kind, least]) =>
+    (cuts[kind] ?? 0) < least ? [`of ${kind}, only ${cuts[kind] ?? 0} answers were cut`] : [],
+  );
+}
+
+type Seen = Omit<FaultOutcome, 'failures'>;
+
+function outcomeOf(turns: readonly WatchedTurn[], began: number, proxy: CuttingProxy | null): Seen {
   const moves = turns.flatMap((turn) => turn.moves);
   return {
     seconds: (performance.now() - began) / 1_000,
     moves: moves.length,
     longestMoveMs: Math.max(0, ...moves.map(({ from, to }) => to - from)),
     silenceMs: Math.max(0, ...turns.map((turn) => turn.silenceMs)),
-    failures,
+    cuts: Object.fromEntries(proxy?.cuts ?? []),
   };
 }
 
 /** A server may be away; the key makes the repetition the same turn. */
-async function post(servers: readonly Served[], first: number, task: Task): Promise<string> {
+async function post(group: Group, first: number, task: Task): Promise<string> {
   const { prompt: content, conversationId } = task;
   for (let tries = 0; ; tries += 1) {
     try {
-      const { status, body } = await at(servers, first + tries).ask(
-        'POST',
-        '/api/chat/messages',
-        { content, conversationId },
-        conversationId,
-      );
+      const { status, body } = await group
+        .at(first + tries)
+        .ask('POST', '/api/chat/messages', { content, conversationId }, conversationId);
       if (status === 202) return (body as { readonly turnId: string }).turnId;
       if (!isAway(status, body)) throw new Error(`${status}: ${JSON.stringify(body)}`);
     } catch (error) {
@@ -222,15 +194,4 @@ async function readAgain(
     if (turn.resets > 0) failures.push(`${turn.id} began again for its reader`);
   }
   return failures;
-}
-
-async function end(servers: readonly Served[]): Promise<void> {
-  for (const server of servers) server.signal('SIGTERM');
-  await Promise.all(servers.map(({ ended }) => ended));
-}
-
-function at<Item>(items: readonly Item[], index: number): Item {
-  const item = items[index % items.length];
-  if (item === undefined) throw new Error('There is no server');
-  return item;
 }

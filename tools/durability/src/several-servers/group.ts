@@ -1,0 +1,85 @@
+/** Processes that serve one Postgres: servers with a port each, or the workers of one parent at one port. */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import type { Preload, Served, Stage } from '../served-turns/stage.ts';
+
+export type Group = {
+  /** Whom to ask, the next one for the next number. */
+  at(index: number): Served;
+  /** The processes that run turns, the oldest first. */
+  pids(): Promise<readonly number[]>;
+  /** Ends one of them with a signal, and has another one in its place. */
+  replace(pid: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /** Ends all of them, and waits for that. */
+  end(): Promise<void>;
+};
+
+export type GroupOptions = {
+  readonly count: number;
+  /** One parent with so many workers. */
+  readonly isOneParent: boolean;
+  /** For the first server only. */
+  readonly preload?: Preload | undefined;
+};
+
+const LOOK_MS = 100;
+
+export async function startGroup(stage: Stage, options: GroupOptions): Promise<Group> {
+  return options.isOneParent ? startWorkers(stage, options) : startServers(stage, options);
+}
+
+async function startServers(stage: Stage, { count, preload }: GroupOptions): Promise<Group> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, (_, index) => stage.serve(index === 0 ? preload : undefined)),
+  );
+  return {
+    at(index) {
+      const server = servers[index % servers.length];
+      if (server === undefined) throw new Error('There is no server');
+      return server;
+    },
+    pids: () => Promise.resolve(servers.map(({ pid }) => pid)),
+    async replace(pid, signal) {
+      const isGentle = signal === 'SIGTERM';
+      if (isGentle) servers.push(await stage.serve());
+      const place = servers.findIndex((server) => server.pid === pid);
+      const [gone] = place === -1 ? [] : servers.splice(place, 1);
+      gone?.signal(signal);
+      if (isGentle) await gone?.ended;
+      else servers.push(await stage.serve());
+    },
+    async end() {
+      for (const server of servers) server.signal('SIGTERM');
+      await Promise.all(servers.map(({ ended }) => ended));
+    },
+  };
+}
+
+async function startWorkers(stage: Stage, { count }: GroupOptions): Promise<Group> {
+  const parent = await stage.serve(undefined, ['--workers', String(count)]);
+  const pids = (): Promise<readonly number[]> => childrenOf(parent.pid);
+  return {
+    at: () => parent,
+    pids,
+    async replace(pid, signal) {
+      const before = await pids();
+      process.kill(pid, signal);
+      // The parent does the rest.
+      for (;;) {
+        const now = await pids();
+        if (!now.includes(pid) && now.length >= before.length) return;
+        await wait(LOOK_MS);
+      }
+    },
+    async end() {
+      parent.signal('SIGTERM');
+      await parent.ended;
+    },
+  };
+}
+
+async function childrenOf(pid: number): Promise<readonly number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.split(' ').filter(Boolean).map(Number);
+}

@@ -1,0 +1,31 @@
+/** What must hold of the store once all turns are over, whatever happened to the processes that ran them. */
+import { numberOf } from '../served-turns/databases.ts';
+
+const CHECKS = {
+  'turns are not over': 'select count(*) from turn where finished_at is null',
+  'jobs are left': "select count(*) from orion_queue.job where state < 'completed'",
+  'turns have not one `done` as their last event': `
+    select count(*) from turn where last_seq is distinct from (
+      select max(seq) from turn_event as event where event.turn_no = turn.turn_no
+      having count(*) filter (where kind = 'done') = 1 and max(seq) = max(seq) filter (where kind = 'done'))`,
+  'turns have gaps': `
+    select count(*) from (select from turn_event group by turn_no having count(*) <> max(seq)) as incomplete`,
+  'turns have an event of an earlier owner behind one of a later': `
+    select count(distinct event.turn_no) from turn_event as event join turn_event as next
+      on next.turn_no = event.turn_no and next.seq = event.seq + 1 and next.epoch < event.epoch`,
+  'conversations have not the question and its answer': `
+    select count(*) from (
+      select from conversation left join conversation_message using (conversation_id)
+      group by conversation_id having count(*) <> 4) as wrong`,
+} as const;
+
+/** @param isQueued the engine has the queue */
+export async function judgeStore(url: string, isQueued: boolean): Promise<readonly string[]> {
+  const failures: string[] = [];
+  for (const [what, sql] of Object.entries(CHECKS)) {
+    if (!isQueued && sql.includes('orion_queue')) continue;
+    const count = await numberOf(url, sql);
+    if (count > 0) failures.push(`in the store, ${count} ${what}`);
+  }
+  return failures;
+}
