@@ -119,6 +119,23 @@ export function describeSessionStoreContract(name: string, create: SessionStoreF
       expect((await test.workspace.sessions.clean({ all: true })).moved).toEqual([]);
     });
 
+    it('lists when a session was taken over, once that is saved, and not of one that only began', async () => {
+      const test = await create();
+      const { handle } = await begun(test);
+      handle.append('text\n');
+      await handle.save(record);
+      const recovered = async (): Promise<unknown> =>
+        (await test.workspace.sessions.list()).find(({ session_id: id }) => id === handle.id)
+          ?.recovered_at;
+      expect(await recovered()).toBeUndefined();
+      await handle.release();
+      const { handle: claimed } = await test.workspace.sessions.claim(handle.id);
+      await claimed.save(record);
+      expect(await recovered()).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/u);
+      await claimed.release();
+      expect(await recovered()).toMatch(/^\d{4}-/u);
+    });
+
     it('lets a released session be claimed once, with everything it held', async () => {
       const test = await create();
       const { handle } = await begun(test);

@@ -16,6 +16,8 @@ import { upload } from '../support/upload.ts';
 import { waitFor } from '../support/wait.ts';
 import { fully } from './support/page-writes.ts';
 
+/** Nobody's time is so far from it that it is today. */
+const RECOVERED = { recovered_at: '2024-02-03T04:05:06.000Z' };
 const ALL = ['Write a.txt…', 'Copy out', 'Discard…'];
 const READ_ONLY = ['Copy out', 'Discard…'];
 const IS_ANOTHER = 'The file is not the one that the write began with';
@@ -78,7 +80,7 @@ describe.skipIf(missingBrowser !== null)('why a write waits', () => {
       let [now] = CASES as [Case, ...Case[]];
       await page.route(`**/api/write-sessions/${id}`, (route) => {
         const { status = 'paused', code } = now;
-        return route.fulfill({ json: { ...(session as object), status, code } });
+        return route.fulfill({ json: { ...(session as object), status, code, ...RECOVERED } });
       });
       await page.getByRole('link', { name: 'a.txt' }).click();
       const ways = page.getByRole('region', { name: 'What can be done' });
@@ -90,6 +92,7 @@ describe.skipIf(missingBrowser !== null)('why a write waits', () => {
           await page.clock.runFor(1000);
           return (await state.count()) === 1;
         });
+        await page.getByText(/recovered Feb [234], 2024 \d\d:\d5/u).waitFor();
         const [said = ''] = await ways.locator('p').allTextContents();
         expect([code, said.includes(words), /[`$]|orion |--/u.test(said)]).toEqual([
           code,

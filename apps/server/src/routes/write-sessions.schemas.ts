@@ -102,6 +102,9 @@ const openFields = {
   }),
   lines: z.int(),
   seams,
+  recovered_at: optional(z.string()).openapi({
+    description: 'When another process, or a later turn, took it over: the last time, as ISO 8601.',
+  }),
   age_ms: z.number().openapi({ description: 'Since the last activity.' }),
   code: optional(z.string()).openapi({ description: 'Why it is paused.' }),
 };

@@ -140,7 +140,13 @@ describe('a write session', () => {
     });
     expect(await list('')).toMatchObject({ total: 2 });
     expect(outcome(await finalize(first))).toEqual([409, 'SESSION_ABORTED']);
+    expect((await uploads(`/${first}`)).json).not.toHaveProperty('recovered_at');
     expect((await uploads(`/${first}/recover`, { json: {} })).json).toMatchObject({ bytes: 2 });
+    await put(first, 2, 'c');
+    expect((await uploads(`/${first}`)).json).toMatchObject({
+      bytes: 3,
+      recovered_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/u),
+    });
     expect(await finalize(first)).toMatchObject({ status: 200 });
   });
 

@@ -8,7 +8,7 @@ import { ApprovalCard } from '../approvals/approval-card.tsx';
 import { useRead } from '../api/context.tsx';
 import { useTurn } from '../turn/use-turn.ts';
 import type { SessionView } from '../turn/turn-view.ts';
-import { counted, formatBytes } from '../ui/format.ts';
+import { counted, formatBytes, formatTime } from '../ui/format.ts';
 import { Loaded } from '../ui/states.tsx';
 import { Title } from '../ui/title.tsx';
 import { CancelTurn } from '../turn/cancel-turn.tsx';
@@ -142,6 +142,12 @@ function StoredWrite({ sessionId }: { readonly sessionId: string }): ReactNode {
             <>
               <p>
                 {session.operation} <span className="state">{openSessionWords(session)}</span>
+                {session.recovered_at !== undefined && (
+                  <span className="faint">
+                    {' '}
+                    recovered {formatTime(Date.parse(session.recovered_at), Date.now())}
+                  </span>
+                )}
               </p>
               <SessionActions session={session} />
               <Joined seams={session.seams} setAside={[]} />

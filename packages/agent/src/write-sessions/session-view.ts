@@ -25,7 +25,8 @@ export type KeptBytes = {
 };
 
 export function openUpload(listing: SessionListing, local: LocalFacts): OpenUpload {
-  const { session_id, target_file, operation, intent, lines, seams, age_ms, code } = listing;
+  const { session_id, target_file, operation, intent, lines, seams, age_ms, code, recovered_at } =
+    listing;
   const status = statusOf(listing, local);
   return {
     session_id,
@@ -38,6 +39,7 @@ export function openUpload(listing: SessionListing, local: LocalFacts): OpenUplo
     saved_bytes: local.bytes?.saved ?? listing.saved_bytes,
     lines,
     seams,
+    ...defined({ recovered_at }),
     age_ms,
     ...defined({ code: SAID.has(status) ? code : undefined }),
   };

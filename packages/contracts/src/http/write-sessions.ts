@@ -51,6 +51,8 @@ export type OpenUpload = {
   readonly lines: number;
   /** Where a model's text was joined, as far as it is saved. */
   readonly seams: readonly Seam[];
+  /** When it was taken over from another process or an earlier turn, as far as that is saved: the last time. */
+  readonly recovered_at?: string;
   /** Milliseconds since the last activity. */
   readonly age_ms: number;
   readonly code?: string;

@@ -101,6 +101,8 @@ export type SessionListing = {
   readonly saved_bytes: number;
   /** Where the saved text was joined. */
   readonly seams: readonly Seam[];
+  /** When it was taken over from another process or an earlier turn, as far as that is saved: the last time. */
+  readonly recovered_at?: string;
   readonly session_dir: string;
   /** Whether a start offers to recover it, because it is younger than the maximum age and a model can continue it. */
   readonly recoverable: boolean;

@@ -1,5 +1,5 @@
 /** Inspects a session directory, whatever it contains, without changing it. */
-import { countLineFeeds } from '@orion/contracts';
+import { countLineFeeds, defined } from '@orion/contracts';
 import type { SessionListing, SessionMetadata, SessionStatus } from '@orion/contracts';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -219,6 +219,7 @@ export async function listingOf(
     bytes: content?.size ?? 0,
     saved_bytes: savedPart(inspection)?.bytes ?? 0,
     seams: state?.record?.seams ?? [],
+    ...defined({ recovered_at: state?.recoveredAt }),
     session_dir: inspection.directory,
     recoverable: isRecoverable(inspection, maxSessionAgeMs),
     ...(metadata?.uploaded === true ? { uploaded: true } : {}),

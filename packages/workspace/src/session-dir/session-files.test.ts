@@ -371,6 +371,7 @@ test('state.json is one line, with its parts under their names', () => {
     lastSave: state.last_save,
     contentFile: 'content.2.txt',
     writing: writing as never,
+    recoveredAt: state.last_save,
   });
   expect(text.endsWith('}\n')).toBe(true);
   expect(JSON.parse(text)).toEqual({
@@ -380,10 +381,11 @@ test('state.json is one line, with its parts under their names', () => {
     last_save: state.last_save,
     content_file: 'content.2.txt',
     writing,
+    recovered_at: state.last_save,
   });
   expect(parseState(text)).toMatchObject({
     kind: 'good',
-    value: { record: null, recordIsDamaged: false, writing },
+    value: { record: null, recordIsDamaged: false, writing, recoveredAt: state.last_save },
   });
 });
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import {
   WRITE_OPERATIONS,
+  defined,
   isCount,
   isFields,
   isSessionQuestion,
@@ -158,6 +159,8 @@ export type SavedState = {
   readonly lastSave: string;
   readonly contentFile: string;
   readonly writing: WritingRecord | null;
+  /** When a process took it over from another one, or an earlier turn; the last time. */
+  readonly recoveredAt?: string;
   readonly recordIsDamaged: boolean;
 };
 
@@ -179,6 +182,7 @@ export function formatState(state: Omit<SavedState, 'recordIsDamaged'>): string 
     last_save: state.lastSave,
     content_file: state.contentFile,
     ...(state.writing === null ? {} : { writing: state.writing }),
+    ...defined({ recovered_at: state.recoveredAt }),
   })}\n`;
 }
 
@@ -186,7 +190,9 @@ export function parseState(text: string): Parsed<SavedState> {
   const parsed = parseVersioned(text, STATE);
   if (parsed.kind !== 'good') return parsed;
   const { value } = parsed;
-  const { buffer_size, line_count, last_save, content_file, writing, question, ...others } = value;
+  const { buffer_size, line_count, last_save, content_file, writing, recovered_at, ...kept } =
+    value;
+  const { question, ...others } = kept;
   // Earlier versions stored a question with the keys that it has in memory.
   const rest =
     question === undefined ? others : { ...others, question: withKeys(question, camelCase) };
@@ -201,6 +207,7 @@ export function parseState(text: string): Parsed<SavedState> {
       lastSave: last_save,
       contentFile: content_file,
       writing: writing ?? null,
+      ...defined({ recoveredAt: recovered_at }),
     },
   };
 }
@@ -256,6 +263,7 @@ type StoredState = {
   readonly last_save: string;
   readonly content_file: string;
   readonly writing?: WritingRecord;
+  readonly recovered_at?: string;
 };
 
 /** Of a session's directory. */
@@ -270,6 +278,7 @@ const STATE: Shape<StoredState> = {
   last_save: isTime,
   content_file: (value) => typeof value === 'string' && contentNumber(value) !== null,
   writing: optional(shaped(WRITING)),
+  recovered_at: optional(isTime),
 };
 
 const isState = keyOf<SessionStateName>({

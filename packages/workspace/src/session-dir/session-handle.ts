@@ -9,7 +9,7 @@
  */
 import { unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { OrionError } from '@orion/contracts';
+import { defined, OrionError } from '@orion/contracts';
 import type {
   ClaimedSession,
   SaveResult,
@@ -42,7 +42,10 @@ export type HandleOptions = SessionHomeOptions & {
   readonly onClosed: () => void;
 };
 
-export type RecoveredSession = Pick<ClaimedSession, 'record' | 'turn' | 'writing'>;
+export type RecoveredSession = Pick<ClaimedSession, 'record' | 'turn' | 'writing'> & {
+  /** Left out: it begins. */
+  readonly recoveredAt?: string;
+};
 
 export class DiskSessionHandle implements SessionHandle {
   readonly id: string;
@@ -57,6 +60,7 @@ export class DiskSessionHandle implements SessionHandle {
   #record: SessionRecord | null = null;
   #turn: TurnRecord | null = null;
   #writing: WritingRecord | null = null;
+  #recoveredAt: string | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   /** A save that has not started yet (E2). */
   #nextSave: Promise<SaveResult> | null = null;
@@ -107,6 +111,7 @@ export class DiskSessionHandle implements SessionHandle {
     this.#record = found.record;
     this.#turn = found.turn;
     this.#writing = found.writing;
+    this.#recoveredAt = found.recoveredAt;
     this.#persistence = 'disk';
   }
 
@@ -223,6 +228,7 @@ export class DiskSessionHandle implements SessionHandle {
       lastSave: new Date(this.#options.clock.now()).toISOString(),
       contentFile: content.file,
       writing: this.#writing,
+      ...defined({ recoveredAt: this.#recoveredAt }),
     });
   }
 

@@ -135,7 +135,8 @@ export class DiskSessionStore implements SessionStore {
     const handle = await this.#newHandle(metadata, realPath, await observer.newOwner());
     const { turn } = rescued;
     const { record = null, writing = null } = rescued.state ?? {};
-    const found = { record, turn, writing };
+    const recoveredAt = new Date(this.#options.clock.now()).toISOString();
+    const found = { record, turn, writing, recoveredAt };
     await onDisk('recover the write session', () =>
       this.#openBy(handle, async () => {
         handle.resume(found, rescued.folder);
@@ -302,7 +303,8 @@ export class DiskSessionStore implements SessionStore {
       turn = await readTurn(join(state.sessions, inspection.id));
       handle.moveIn(lock);
       notes.push(...(await adoptTexts(observer, inspection, handle)));
-      handle.resume({ record, turn, writing });
+      const recoveredAt = new Date(this.#options.clock.now()).toISOString();
+      handle.resume({ record, turn, writing, recoveredAt });
       this.#open.set(handle.id, handle);
       if (writing !== null) await removeTemporaryOf(this.#options, writing);
     } catch (error) {

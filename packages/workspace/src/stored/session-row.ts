@@ -1,4 +1,5 @@
 /** What the row of a stored session says. Reading it never throws: a newer version may have written it. */
+import { defined } from '@orion/contracts';
 import type {
   SessionListing,
   SessionMetadata,
@@ -54,6 +55,7 @@ export function listingOf(row: StoredSession, maxSessionAgeMs: number): SessionL
     bytes: row.places.content.bytes,
     saved_bytes: state?.bufferSize ?? 0,
     seams: state?.record?.seams ?? [],
+    ...defined({ recovered_at: state?.recoveredAt }),
     session_dir: `database:${row.sessionId}`,
     recoverable:
       status === 'orphan' && !row.isPutAway && row.ageMs < maxSessionAgeMs && !isUploaded,

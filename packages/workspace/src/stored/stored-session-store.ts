@@ -281,7 +281,8 @@ export class StoredSessionStore implements SessionStore {
     else if (state.recordIsDamaged) notes.push('The stored state held no record of the session.');
     const record = state?.record ?? null;
     const handle = await this.#newHandle(metadata, owner, row);
-    handle.resume({ record, turn, writing });
+    const recoveredAt = new Date(this.#options.clock.now()).toISOString();
+    handle.resume({ record, turn, writing, recoveredAt });
     try {
       const undecided = await handle.setPendingAside();
       if (undecided > 0) notes.push(`${undecided} bytes of undecided text were set aside.`);

@@ -7,7 +7,7 @@
  * E3. Nothing is stored after the session was lost to another owner, and the decision about a commit says so, too.
  */
 import { dirname } from 'node:path';
-import { countLineFeeds, OrionError } from '@orion/contracts';
+import { countLineFeeds, defined, OrionError } from '@orion/contracts';
 import type {
   Clock,
   SaveResult,
@@ -83,6 +83,7 @@ export class StoredSession implements SessionHandle {
   #record: SessionRecord | null = null;
   #turn: TurnRecord | null = null;
   #writing: WritingRecord | null = null;
+  #recoveredAt: string | undefined;
   /** Counts changes of the records. */
   #version = 0;
   #turnVersion = 0;
@@ -117,6 +118,7 @@ export class StoredSession implements SessionHandle {
     this.#record = found.record;
     this.#turn = found.turn;
     this.#writing = found.writing;
+    this.#recoveredAt = found.recoveredAt;
     this.#rescuedIn = rescuedIn;
   }
 
@@ -506,6 +508,7 @@ export class StoredSession implements SessionHandle {
       lastSave: new Date(this.#options.clock.now()).toISOString(),
       contentFile: content.file,
       writing: this.#writing,
+      ...defined({ recoveredAt: this.#recoveredAt }),
     });
   }
 
