@@ -44,6 +44,14 @@ test.concurrent.for(['rich', 'plain'])(
     second.type(key('y'));
     await second.waitForOutput('ell the model why not');
     expect(await machine.exists('a.txt')).toBe(false);
+    // It is long, and no yes before all of it was shown is one.
+    second.type(key('d'));
+    await waitFor('the question below its last line', () => {
+      const shown = second.output();
+      const middle = shown.indexOf('+line 1000');
+      const end = middle === -1 ? -1 : shown.indexOf('+line 2000', middle);
+      return end !== -1 && shown.includes('ell the model why not', end);
+    });
     second.type(key('y'));
     await second.waitForOutput('Created a.txt: 2,000 lines');
     expect(String(await machine.read('a.txt'))).toBe(TEXT);

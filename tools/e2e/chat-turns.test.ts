@@ -260,6 +260,13 @@ describe('approvals', () => {
     expect(String(await machine.read('a.txt'))).toContain('old 300');
     terminal.type('/continue\r');
     await terminal.waitForOutput('ell the model why not', 3);
+    // It is shown anew, and shortened again.
+    terminal.type('y\r');
+    await terminal.waitForOutput('ell the model why not', 4);
+    expect(terminal.output()).toContain('Not taken for a yes: ');
+    expect(String(await machine.read('a.txt'))).toContain('old 300');
+    terminal.type('d\r');
+    await terminal.waitForOutput('ell the model why not', 5);
     terminal.type('y\r');
     await terminal.waitForOutput('Turn ended: done, 1 file.');
     expect(String(await machine.read('a.txt'))).toBe(numbered('new', 1, 300));

@@ -128,6 +128,22 @@ it('shows all of a folded diff when it is asked to, in pieces, and asks again', 
   expect(texts.filter((text) => text === 'Write /ws/a (+400 −0, 1 byte)?')).toHaveLength(2);
 });
 
+it.each([YES, 'all'] as const)(
+  'takes %j to a folded diff for no answer, until all of it was shown',
+  async (yes) => {
+    const long = ['@@ @@', ...Array.from({ length: 200 }, (_, at) => `+${at}`)];
+    const { review, shown } = screen(yes, 'diff', yes);
+    expect(await review(request(change('a', ['+x']), change('b', long)), turn)).toMatchObject(YES);
+    const texts = shown.map(([text]) => text);
+    const refusal = 'Not taken for a yes: 1 line left out above. d shows all of them.';
+    expect(texts.filter((text) => text === refusal)).toHaveLength(1);
+    expect(texts.filter((text) => text === 'Write these 2 changes?')).toHaveLength(3);
+    // What is shown as it is is not folded.
+    const short = screen(yes);
+    expect(await short.review(request(change('a', long.slice(0, 200))), turn)).toMatchObject(YES);
+  },
+);
+
 it('shows the headlines of what "all" covers, and asks about a protected path and about what was shown itself', async () => {
   const { review, shown } = screen('all', YES, YES);
   const signal = new AbortController().signal;

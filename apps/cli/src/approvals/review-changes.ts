@@ -26,9 +26,9 @@ const OTHER_NAMES =
 const BATCH_LINES = 200;
 
 /**
- * Shows a person what is about to change and asks, in the order of B18. `all` covers what else the turn writes, which
- * its signal identifies, but no protected path (R255). What was shown itself is asked about again when its bytes are not
- * those any more.
+ * Shows a person what is about to change and asks, in the order of B18. No yes is taken before all of it was shown.
+ * `all` covers what else the turn writes, which its signal identifies, but no protected path (R255). What was shown
+ * itself is asked about again when its bytes are not those any more.
  */
 export function changeReviewer(screen: ReviewScreen): ChangeReviewer {
   let all: { readonly turn: AbortSignal; readonly id: string } | null = null;
@@ -53,10 +53,18 @@ export function changeReviewer(screen: ReviewScreen): ChangeReviewer {
       folded.push(diff);
     }
     const question = questionAbout(changes, folded);
+    let leftOut = folded.reduce((sum, diff) => sum + diff.leftOut, 0);
     for (;;) {
       // The diff may have pushed them off the screen.
       if (changes.length > 1) showHeadlines();
       const answer = await screen.ask(question, signal);
+      if (leftOut > 0 && (answer === 'all' || (answer !== 'diff' && answer.approved))) {
+        screen.line(
+          `Not taken for a yes: ${plural(leftOut, 'line')} left out above. d shows all of them.`,
+          'warning',
+        );
+        continue;
+      }
       if (answer === 'all') {
         all = { turn: signal, id };
         return { approved: true, forTurn: true };
@@ -65,6 +73,7 @@ export function changeReviewer(screen: ReviewScreen): ChangeReviewer {
         return answer.approved ? answer : { approved: false, reason: asSentence(answer.reason) };
       }
       for (const change of changes) await showWhole(screen, change);
+      leftOut = 0;
     }
   };
 }
