@@ -23,7 +23,7 @@ const { values } = parseArgs({
   },
 });
 
-const FAULTS: readonly Fault[] = ['none', 'kill', 'term', 'postgres', 'lost-answer'];
+const FAULTS: readonly Fault[] = ['none', 'kill', 'stop', 'term', 'postgres', 'lost-answer'];
 /** How much longer several servers may take than one that hands out its turns itself. */
 const SLOWER_SECONDS = 1;
 

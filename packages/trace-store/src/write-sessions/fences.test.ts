@@ -168,6 +168,21 @@ test('a cleared text is gone, and content that is begun anew lies behind what wa
   expect(rows).toEqual([]);
 });
 
+test('a begin whose answer was lost is repeated by the owner of its turn, and by nobody else', async () => {
+  const turnId = randomUUID();
+  const fence = await store.turnLog.acquire(turnId, 1);
+  const sessionId = randomUUID();
+  const records = { metadata: '{}', state: '{}', turn: null };
+  const session = { sessionId, root: ROOT, targetKey: randomUUID(), records, fence };
+  expect(await content.begin(session)).not.toBeNull();
+  const owner = await content.begin(session);
+  if (owner === null) throw new Error('its own begin is in its way');
+  expect(await content.begin({ ...session, sessionId: randomUUID() })).toBeNull();
+  await content.append([{ owner, pieces: piece('text') }]);
+  await expect(content.begin({ ...session, targetKey: randomUUID() })).rejects.toThrow();
+  expect(await textOf(owner)).toBe('text');
+});
+
 test('a target is held by one session, also of several that ask at once, until its owner is dead', async () => {
   const targetKey = randomUUID();
   const asked = await Promise.allSettled(Array.from({ length: 8 }, () => begin(null, targetKey)));

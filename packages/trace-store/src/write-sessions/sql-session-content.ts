@@ -36,6 +36,13 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
   return {
     async begin({ sessionId, root, targetKey, records, fence }) {
       await freeTarget(reported, root, targetKey);
+      // Whoever owns the same turn and asks again has not heard that it has begun.
+      await reported.run(
+        `delete from write_session as session where session.session_id = $1 and session.is_owned
+           and session.content_bytes + session.pending_bytes + session.trailing_bytes = 0
+           and session.turn_id = $2 and session.turn_epoch = $3`,
+        [sessionId, ...fenceOf(fence)],
+      );
       const { metadata = null, state = null, turn = null } = records ?? {};
       const [row] = await reported.all(
         `insert into write_session (session_id, root, target_key, epoch, is_owned, turn_id, turn_epoch, beat_at,

@@ -11,6 +11,7 @@ import { OrionError } from '@orion/contracts';
 import type {
   ClaimedSession,
   CleanReport,
+  NewStoredSession,
   SessionBytes,
   SessionContent,
   SessionHandle,
@@ -35,6 +36,7 @@ import { SessionFinder } from '../session-dir/session-finder.ts';
 import type { SessionStoreOptions } from '../session-dir/session-store-options.ts';
 import type { ByteCounts } from '../session-dir/session-texts.ts';
 import { isSessionId } from '../state-directory.ts';
+import { repeated } from './repeated.ts';
 import { SessionGroup } from './session-group.ts';
 import { metadataBytes, StoredSession } from './stored-session.ts';
 import { listingOf, readRow } from './session-row.ts';
@@ -125,7 +127,7 @@ export class StoredSessionStore implements SessionStore {
       handle.resume(found, rescued.folder);
       await onDisk('recover the write session', async () => {
         await appendFile(handle, path);
-        const aside = { appendBytes: (bytes: Uint8Array) => handle.appendTrailing(bytes) };
+        const aside = { appendBytes: (bytes: Uint8Array) => handle.setBytesAside(bytes) };
         await appendFile(aside, rescued.trailing);
       });
       if (record !== null) await handle.save(record).catch(() => undefined);
@@ -149,7 +151,7 @@ export class StoredSessionStore implements SessionStore {
     const { root } = this.#options;
     const targetKey = await this.#locks.keyOf(await this.#realPathOf(found.metadata));
     const claim = { sessionId, root, targetKey, fence: fence ?? null };
-    const claimed = await this.#content.claim(claim);
+    const claimed = await repeated(this.#options.clock, () => this.#content.claim(claim));
     if (claimed.kind === 'missing') throw sessionNotFound(sessionId, null);
     if (claimed.kind === 'busy') throw sessionBusy(sessionId);
     if (claimed.kind === 'held') throw targetLocked(found.metadata.target.path);
@@ -248,7 +250,7 @@ export class StoredSessionStore implements SessionStore {
     { turn, fence }: { readonly turn: TurnRecord | null; readonly fence: TurnFence | null },
   ): Promise<StoredSession> {
     const { root, state, clock, loadKey } = this.#options;
-    const owner = await this.#content.begin({
+    const session: NewStoredSession = {
       sessionId: metadata.session_id,
       root,
       targetKey: await this.#locks.keyOf(realPath),
@@ -265,7 +267,8 @@ export class StoredSessionStore implements SessionStore {
         turn: turn === null ? null : JSON.stringify(turn),
       },
       fence,
-    });
+    };
+    const owner = await repeated(clock, () => this.#content.begin(session));
     if (owner === null) throw targetLocked(metadata.target.path);
     const handle = await this.#newHandle(metadata, owner, null);
     handle.resume({ record: null, turn, writing: null });

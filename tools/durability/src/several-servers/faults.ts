@@ -35,6 +35,8 @@ const TURNS = 20;
 const TAKEOVER_MS = 12_000;
 const HAND_OFF_MS = 1_000;
 const SILENCE_MS = 2_000;
+/** Far longer than a turn waits for an owner. */
+const FROZEN_MS = 30_000;
 /** Turns are under way by then. */
 const BEGUN_MS = 1_500;
 
@@ -46,7 +48,7 @@ const QUIET: FaultPlan = {
   strike: () => Promise.resolve(),
 };
 
-export type Fault = 'none' | 'kill' | 'term' | 'postgres' | 'lost-answer';
+export type Fault = 'none' | 'kill' | 'stop' | 'term' | 'postgres' | 'lost-answer';
 
 export function planOf(fault: Fault, outageMs: number): FaultPlan {
   switch (fault) {
@@ -62,6 +64,20 @@ export function planOf(fault: Fault, outageMs: number): FaultPlan {
           await wait(BEGUN_MS);
           const [oldest] = await group.pids();
           if (oldest !== undefined) await group.replace(oldest, 'SIGKILL');
+        },
+      };
+    case 'stop':
+      return {
+        ...QUIET,
+        moves: 'some',
+        async strike({ group }) {
+          await wait(BEGUN_MS);
+          const [oldest] = await group.pids();
+          if (oldest === undefined) return;
+          process.kill(oldest, 'SIGSTOP');
+          await wait(FROZEN_MS);
+          // It finds that its turns are over; whoever reads from it has waited and goes on.
+          process.kill(oldest, 'SIGCONT');
         },
       };
     case 'term':

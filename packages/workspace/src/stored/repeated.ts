@@ -1,0 +1,18 @@
+import { OrionError, sleep } from '@orion/contracts';
+import type { Clock } from '@orion/contracts';
+
+/** Pauses before a question is asked again whose answer did not come. */
+const RETRY_MS: readonly number[] = [50, 200, 500, 1_000, 1_000];
+
+/** For a statement that may be made twice. Rejects with the last error if the store stays away. */
+export async function repeated<Result>(clock: Clock, step: () => Promise<Result>): Promise<Result> {
+  for (const pause of RETRY_MS) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!OrionError.isInstance(error) || !error.retryable) throw error;
+    }
+    await sleep(clock, pause);
+  }
+  return step();
+}
