@@ -113,7 +113,8 @@ describe.skipIf(missingBrowser !== null)('hostile text everywhere', () => {
             name: 'calls',
             when: { userMessages: 1, toolResults: 0 },
             reply: {
-              text: TEXT,
+              // A line of markup would make all lines up to an empty one markup as well.
+              text: HOSTILE.join('\n\n'),
               toolCalls: [
                 { id: 'a', name: 'read_file', arguments: { path: 'evil.txt' } },
                 { id: 'b', name: 'read_file', arguments: { path: IMAGE, [TEXT]: TEXT } },
@@ -145,6 +146,8 @@ describe.skipIf(missingBrowser !== null)('hostile text everywhere', () => {
       expect(await calls.nth(1).locator('pre').first().textContent()).toBe(
         JSON.stringify({ path: IMAGE, [TEXT]: TEXT }),
       );
+      // What may be a link is one, so that what may not be would be as well.
+      expect(await turn.locator('.prose a').count()).toBeGreaterThan(2);
       // What is code in an answer is drawn as it is.
       expect(await turn.locator('.prose pre').last().textContent()).toBe(TEXT);
       await expectHarmless(page);

@@ -47,6 +47,8 @@ function streamed(text: string): readonly Recorded[] {
     .map(({ data }) => JSON.parse(data) as Recorded);
 }
 
+/** The answer to a poll comes whole, or nothing of it counts. */
 function polled(text: string): readonly Recorded[] {
+  if (!text.endsWith('}')) return [];
   return (JSON.parse(text) as { events: readonly Recorded[] }).events;
 }
