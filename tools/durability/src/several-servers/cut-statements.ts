@@ -1,35 +1,49 @@
-/** Which statements of a server lose their answers: those that take, acquire, continue and finish a turn. */
+/** Which statements of a server lose their answers: those that take, acquire, continue and finish a turn or its file. */
 import type { Random } from '@orion/common';
 
 import type { Choose } from '../served-turns/cutting-proxy.ts';
 
-/** How many of each have to be cut. */
-export const LEAST_CUTS = { append: 20, fetch: 5, acquire: 20, finish: 20 } as const;
-type Cut = keyof typeof LEAST_CUTS;
+type Cut = 'append' | 'fetch' | 'acquire' | 'finish';
+/** Of sessions in a database. */
+type SessionCut = 'session_begin' | 'session_append' | 'session_commit' | 'session_remove';
 
-const SHARES: Readonly<Record<Cut, number>> = {
+const SHARES: Readonly<Record<Cut | SessionCut, number>> = {
   append: 0.05,
   fetch: 0.5,
   acquire: 0.4,
   finish: 0.5,
+  session_begin: 0.4,
+  session_append: 0.1,
+  session_commit: 0.4,
+  session_remove: 0.4,
 };
+
+const LEAST: Readonly<Record<Cut, number>> = { append: 20, fetch: 5, acquire: 20, finish: 20 };
+const LEAST_OF_SESSIONS: Readonly<Record<SessionCut, number>> = {
+  session_begin: 10,
+  session_append: 20,
+  session_commit: 10,
+  session_remove: 10,
+};
+
+/** How many of each have to be cut. */
+export function leastCuts(sessions: 'directory' | 'database'): Readonly<Record<string, number>> {
+  return sessions === 'database' ? { ...LEAST, ...LEAST_OF_SESSIONS } : LEAST;
+}
 
 /** One for each connection. */
 export function cutStatements(random: Random): () => Choose {
   return () => {
     let isInside = false;
-    let ends = false;
-    const kindOf = (sent: string): Cut | null => {
-      if (sent.startsWith('Q') && /^Q[^]{4}begin/u.test(sent)) [isInside, ends] = [true, false];
+    let ends: Cut | SessionCut | null = null;
+    const kindOf = (sent: string): Cut | SessionCut | null => {
+      if (sent.startsWith('Q') && /^Q[^]{4}begin/u.test(sent)) [isInside, ends] = [true, null];
       else if (/^Q[^]{4}(?:commit|rollback)/u.test(sent)) {
         isInside = false;
-        return ends && sent.includes('commit') ? 'finish' : null;
+        return sent.includes('commit') ? ends : null;
       }
-      // Of one turn; it says so only where the turn ends.
-      if (isInside) ends ||= sent.includes('finished_at = case');
-      else if (sent.includes('insert into turn_event')) return 'append';
-      else if (sent.includes('insert into turn (')) return 'acquire';
-      else if (sent.includes('retry_count = CASE WHEN started_on')) return 'fetch';
+      if (isInside) ends ??= transactionOf(sent);
+      else return statementOf(sent);
       return null;
     };
     return (sent) => {
@@ -37,4 +51,22 @@ export function cutStatements(random: Random): () => Choose {
       return kind !== null && random.next() < SHARES[kind] ? kind : null;
     };
   };
+}
+
+/** The one that a statement is part of. */
+function transactionOf(sent: string): Cut | SessionCut | null {
+  // Of one turn; it says so only where the turn ends.
+  if (sent.includes('finished_at = case')) return 'finish';
+  if (sent.includes('insert into file_commit')) return 'session_commit';
+  if (sent.includes('delete from write_session where session_id')) return 'session_remove';
+  return null;
+}
+
+function statementOf(sent: string): Cut | SessionCut | null {
+  if (sent.includes('insert into turn_event')) return 'append';
+  if (sent.includes('insert into turn (')) return 'acquire';
+  if (sent.includes('retry_count = CASE WHEN started_on')) return 'fetch';
+  if (sent.includes('insert into write_session')) return 'session_begin';
+  if (sent.includes('insert into session_piece')) return 'session_append';
+  return null;
 }

@@ -13,7 +13,7 @@ import { isAway, isRefused, TurnReader } from '../served-turns/reader.ts';
 import type { ReadEvent } from '../served-turns/reader.ts';
 import { makeStage } from '../served-turns/stage.ts';
 import type { Served } from '../served-turns/stage.ts';
-import { cutStatements, LEAST_CUTS } from './cut-statements.ts';
+import { cutStatements, leastCuts } from './cut-statements.ts';
 import { planOf } from './faults.ts';
 import type { Fault, FaultPlan } from './faults.ts';
 import { startGroup } from './group.ts';
@@ -104,7 +104,7 @@ export async function runFault(
         ),
         ...(await judgeStore(database.href, !isAlone)),
         ...judgeTimes(plan, seen, turns),
-        ...(proxy === null ? [] : judgeCuts(seen.cuts)),
+        ...(proxy === null ? [] : judgeCuts(seen.cuts, options.sessions)),
       ],
     };
   } finally {
@@ -144,8 +144,8 @@ function judgeTimes(
   return failures;
 }
 
-function judgeCuts(cuts: Seen['cuts']): readonly string[] {
-  return Object.entries(LEAST_CUTS).flatMap(([kind, least]) =>
+function judgeCuts(cuts: Seen['cuts'], sessions: FaultOptions['sessions']): readonly string[] {
+  return Object.entries(leastCuts(sessions)).flatMap(([kind, least]) =>
     (cuts[kind] ?? 0) < least ? [`of ${kind}, only ${cuts[kind] ?? 0} answers were cut`] : [],
   );
 }
