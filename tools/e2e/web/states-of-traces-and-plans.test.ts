@@ -136,21 +136,24 @@ describe.skipIf(missingBrowser !== null)('the states of traces, plans and undo',
   });
 
   fully('a difference, and an undo', async ({ machine }) => {
-    const { page, open } = await openTold(machine, browser());
+    const { page, open, tell } = await openTold(machine, browser());
     const lines = Array.from({ length: 450 }, (_, line) => `+${line}\n`).join('');
     const files = [
       { target_file: LONG_NAME, diff: DIFF, cut: true },
       { target_file: LONG_NAME, diff: null, cut: false },
       { target_file: LONG_NAME, diff: `@@ -0,0 +1,450 @@\n${lines}`, cut: false },
     ];
-    await open('/changes', {
+    const told = {
       '/api/changes': { changes: [change()], next: null },
-      '/api/changes/change/diff': { files },
       '/api/changes/change/undo': refusal('TARGET_CHANGED', LONG_LINE, LONG_LINE, 409),
-    });
+    };
+    const diffs = '/api/changes/change/diff';
+    await open('/changes', { ...told, [diffs]: { files } });
     await page.getByRole('button', { name: 'Diff' }).click();
     await page.getByRole('button', { name: 'Show 50 further lines' }).waitFor();
     await judge(page, 'a difference');
+    tell({ ...told, [diffs]: { files: files.slice(0, 2) } });
+    await page.getByRole('button', { name: 'Diff' }).click();
     await page.getByRole('button', { name: 'Undo…' }).click();
     await page.getByRole('dialog').getByRole('table').first().waitFor();
     await judge(page, 'undo');

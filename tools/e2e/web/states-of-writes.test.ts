@@ -136,6 +136,7 @@ const LEFT = [
 
 const stored = (more: Partial<ReturnType<typeof upload>>): Told => ({
   [STORED]: upload({ bytes: 0, saved_bytes: 0, ...more }),
+  [`${STORED}/content`]: TEXT,
   [`${STORED}/diff`]: { session_id: 's', target_file: LONG_NAME, diff: DIFF, truncated: true },
 });
 
@@ -179,8 +180,9 @@ describe.skipIf(missingBrowser !== null)('the states of a write', () => {
   fully('that nobody writes now', async ({ machine }) => {
     const { page, open } = await openTold(machine, browser());
     for (const state of LEFT) {
-      await open('/w/s', stored(state));
+      await open('/w/s', stored({ bytes: BYTES, ...state }));
       await page.getByRole('button', { name: 'Copy out' }).waitFor();
+      await page.locator('[data-live-text]').nth(1).waitFor();
       await judge(page, `a write that is left: ${state.status}`);
     }
     await open('/w/s', stored({ bytes: 10, code: 'TARGET_CHANGED' }));

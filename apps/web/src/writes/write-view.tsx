@@ -70,11 +70,11 @@ function TurnWrite({
         ) : null,
       )}
       <HeldUp session={session} items={view.items} />
+      {session.paused !== null && view.end !== null && <StoredActions sessionId={sessionId} />}
       <Watermarks session={session} />
       <Joined seams={session.seams} setAside={session.setAside} />
       {session.receipt !== null && <Receipt receipt={session.receipt} />}
       <TurnFile sessionId={sessionId} turnId={turnId} session={session} />
-      {session.paused !== null && view.end !== null && <StoredActions sessionId={sessionId} />}
     </>
   );
 }

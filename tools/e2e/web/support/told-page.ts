@@ -23,7 +23,8 @@ export type ToldPage = {
 /** Answers by path, with the query where there is one. */
 export type Told = Readonly<Record<string, Answer>>;
 
-export type Answer = object | Refusal | typeof SILENCE | TurnSoFar;
+/** A text is sent as it is. */
+export type Answer = object | string | Refusal | typeof SILENCE | TurnSoFar;
 
 /** The question stays open. */
 export const SILENCE = Symbol('silence');
@@ -83,7 +84,8 @@ export async function openTold(machine: Sandbox, browser: Browser): Promise<Told
       await route.fulfill({ status: answer.status, json: answer.body });
     } else if (answer instanceof TurnSoFar) {
       await route.continue({ url: `${streams}${pathname}` });
-    } else await route.fulfill({ json: answer });
+    } else if (typeof answer === 'string') await route.fulfill({ body: answer });
+    else await route.fulfill({ json: answer });
   });
   const tell = (told: Told): void => {
     answers = new Map(Object.entries(told));
