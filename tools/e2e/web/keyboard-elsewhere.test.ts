@@ -8,6 +8,7 @@ import { serve, SERVER_TOKEN } from '../support/serve.ts';
 import { upload } from '../support/upload.ts';
 import { goTo, hasFocus, press } from './support/keyboard.ts';
 import { fully, startWriting } from './support/page-writes.ts';
+import { nextFrame } from './support/page-time.ts';
 
 describe.skipIf(missingBrowser !== null)('by keyboard alone, elsewhere', () => {
   const browser = useBrowser();
@@ -117,18 +118,23 @@ describe.skipIf(missingBrowser !== null)('by keyboard alone, elsewhere', () => {
     await page.getByRole('cell').first().waitFor();
     await page.locator('.approval [inert]').waitFor({ state: 'detached' });
     const covered: string[] = [];
-    for (let step = 0; step < 20; step += 1) {
-      await page.keyboard.press('Tab');
-      const name = await page.evaluate(() => {
-        const { activeElement: element } = document;
-        if (element === null || element.closest('nav, .skip') !== null) return null;
-        const bar = document.querySelector('nav')?.getBoundingClientRect();
-        const { bottom, height } = element.getBoundingClientRect();
-        // What is higher than the screen cannot be all in sight.
-        const isCovered = height < 400 && bottom > (bar?.top ?? 0) + 1;
-        return isCovered ? element.textContent : null;
+    for (const name of [/^Yes: /u, /^Yes, and/u, /^No$/u]) {
+      const button = page.getByRole('button', { name });
+      await button.focus();
+      await page.keyboard.press('Shift+Tab');
+      // Where it lies below the bar, and in the window.
+      await button.evaluate((element) => {
+        window.scrollBy(0, element.getBoundingClientRect().bottom - window.innerHeight + 4);
       });
-      if (name !== null) covered.push(name);
+      await page.keyboard.press('Tab');
+      await nextFrame(page);
+      const { isFocused, bottom, barTop } = await button.evaluate((element) => ({
+        isFocused: element === document.activeElement,
+        bottom: element.getBoundingClientRect().bottom,
+        barTop: document.querySelector('nav')?.getBoundingClientRect().top ?? 0,
+      }));
+      expect(isFocused).toBe(true);
+      if (bottom > barTop) covered.push(`${name}: ${bottom} of ${barTop}`);
     }
     expect(covered).toEqual([]);
   });
