@@ -5,7 +5,7 @@ import { startPostgres } from '@orion/testkit/postgres';
 
 import { runFault } from './src/several-servers/run-fault.ts';
 import type { FaultOptions, FaultOutcome } from './src/several-servers/run-fault.ts';
-import type { Fault } from './src/several-servers/faults.ts';
+import { FAULTS, MOMENTS } from './src/several-servers/faults.ts';
 
 const { values } = parseArgs({
   options: {
@@ -18,12 +18,13 @@ const { values } = parseArgs({
     sessions: { type: 'string', default: 'directory' },
     /** For how many seconds Postgres is away. */
     outage: { type: 'string', default: '3' },
+    /** When a process freezes; at all of them in turn, when left out. */
+    at: { type: 'string' },
     /** For what is chosen at random. */
     seed: { type: 'string' },
   },
 });
 
-const FAULTS: readonly Fault[] = ['none', 'kill', 'stop', 'term', 'postgres', 'lost-answer'];
 /** How much longer several servers may take than one that hands out its turns itself. */
 const SLOWER_SECONDS = 1;
 
@@ -41,14 +42,27 @@ const options = {
       ? Math.floor(Math.random() * 1_000_000_000)
       : readCount('seed', values.seed),
 };
+if (fault === 'stop' && !options.isOneParent && options.sessions === 'directory')
+  throw new Error(
+    'A frozen owner of a directory has to be killed: add --workers, or --sessions database',
+  );
+const moments = MOMENTS.filter((moment) => values.at === undefined || values.at === moment);
+if (moments.length === 0) throw new Error(`--at must be one of ${MOMENTS.join(', ')}`);
 
 const postgres = await startPostgres();
 try {
   const alone =
     fault === 'none'
-      ? await runFault({ ...options, servers: 1, isOneParent: false }, postgres)
+      ? await runFault({ ...options, servers: 1, isOneParent: false, moment: 'stream' }, postgres)
       : null;
-  const outcome = await runFault(options, postgres);
+  const outcomes: FaultOutcome[] = [];
+  for (const moment of fault === 'stop' ? moments : (['stream'] as const)) {
+    const outcome = await runFault({ ...options, moment }, postgres);
+    const place = fault === 'stop' ? `${moment}: ` : '';
+    const failures = outcome.failures.map((failure) => `${place}${failure}`);
+    outcomes.push({ ...outcome, failures });
+  }
+  const outcome = together(outcomes);
   const failures = [...(alone?.failures ?? []), ...outcome.failures, ...slower(outcome, alone)];
   const line = {
     ...options,
@@ -64,6 +78,18 @@ try {
   process.exitCode = failures.length === 0 ? 0 : 1;
 } finally {
   await postgres.stop();
+}
+
+/** Of several runs. */
+function together(outcomes: readonly FaultOutcome[]): FaultOutcome {
+  return outcomes.reduce((one, other) => ({
+    seconds: one.seconds + other.seconds,
+    moves: one.moves + other.moves,
+    longestMoveMs: Math.max(one.longestMoveMs, other.longestMoveMs),
+    silenceMs: Math.max(one.silenceMs, other.silenceMs),
+    cuts: { ...one.cuts, ...other.cuts },
+    failures: [...one.failures, ...other.failures],
+  }));
 }
 
 function sessionsOf(given: string): FaultOptions['sessions'] {

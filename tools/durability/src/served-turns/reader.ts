@@ -18,6 +18,9 @@ export class Stopping extends Error {}
 /** A client's pause where the store of its server did not answer. */
 export const AWAY_MS = 200;
 
+/** A client leaves a server from which nothing comes for so long, not even the comments of a stream. */
+const SILENT_MS = 7_500;
+
 /** The store of the server did not answer: the same request may be sent again. */
 export function isAway(status: number | undefined, body: unknown): boolean {
   const { error } = body as { readonly error?: { readonly code: string } };
@@ -116,6 +119,10 @@ export class TurnReader {
 
 function connect(url: string, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    get(url, { agent: false, headers }, resolve).once('error', reject);
+    const asked = get(url, { agent: false, headers, timeout: SILENT_MS }, resolve);
+    asked.once('error', reject);
+    asked.once('timeout', () => {
+      asked.destroy(Object.assign(new Error('the server is silent'), { code: 'ECONNRESET' }));
+    });
   });
 }

@@ -3,7 +3,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import type { TestPostgres } from '@orion/testkit/postgres';
 
+import type { Preload } from '../served-turns/stage.ts';
 import type { Group } from './group.ts';
+import { freezeOldest, wakeFrozen } from './freeze.ts';
 
 export type Scene = {
   readonly group: Group;
@@ -28,6 +30,8 @@ export type FaultPlan = {
   readonly limits: Limits;
   /** Processes end in the middle of what they make; that is removed an hour later. */
   readonly leavesFiles: boolean;
+  /** For the first process. */
+  readonly preload?: Preload;
   strike(scene: Scene): Promise<void>;
 };
 
@@ -35,8 +39,6 @@ const TURNS = 20;
 const TAKEOVER_MS = 12_000;
 const HAND_OFF_MS = 1_000;
 const SILENCE_MS = 2_000;
-/** Far longer than a turn waits for an owner. */
-const FROZEN_MS = 30_000;
 /** Turns are under way by then. */
 const BEGUN_MS = 1_500;
 
@@ -48,9 +50,14 @@ const QUIET: FaultPlan = {
   strike: () => Promise.resolve(),
 };
 
-export type Fault = 'none' | 'kill' | 'stop' | 'term' | 'postgres' | 'lost-answer';
+export const FAULTS = ['none', 'kill', 'term', 'postgres', 'lost-answer', 'stop'] as const;
+export type Fault = (typeof FAULTS)[number];
 
-export function planOf(fault: Fault, outageMs: number): FaultPlan {
+/** When a process freezes: while it streams, when it has just become an owner, right before a file is in its place. */
+export const MOMENTS = ['stream', 'claim', 'commit'] as const;
+export type Moment = (typeof MOMENTS)[number];
+
+export function planOf(fault: Fault, outageMs: number, moment: Moment): FaultPlan {
   switch (fault) {
     case 'none':
       return QUIET;
@@ -64,20 +71,6 @@ export function planOf(fault: Fault, outageMs: number): FaultPlan {
           await wait(BEGUN_MS);
           const [oldest] = await group.pids();
           if (oldest !== undefined) await group.replace(oldest, 'SIGKILL');
-        },
-      };
-    case 'stop':
-      return {
-        ...QUIET,
-        moves: 'some',
-        async strike({ group }) {
-          await wait(BEGUN_MS);
-          const [oldest] = await group.pids();
-          if (oldest === undefined) return;
-          process.kill(oldest, 'SIGSTOP');
-          await wait(FROZEN_MS);
-          // It finds that its turns are over; whoever reads from it has waited and goes on.
-          process.kill(oldest, 'SIGCONT');
         },
       };
     case 'term':
@@ -104,6 +97,24 @@ export function planOf(fault: Fault, outageMs: number): FaultPlan {
         },
       };
     }
+    case 'stop':
+      return {
+        ...QUIET,
+        moves: moment === 'stream' ? 'some' : 'any',
+        limits: { moveMs: TAKEOVER_MS },
+        leavesFiles: true,
+        preload: {
+          module: new URL('./preload/stop-itself.ts', import.meta.url),
+          environment: { ORION_STOP_AT: moment },
+        },
+        async strike({ group }) {
+          if (moment === 'stream') {
+            await wait(BEGUN_MS);
+            await freezeOldest(group);
+          }
+          await wakeFrozen(group);
+        },
+      };
     case 'lost-answer':
       return { ...QUIET, turns: 3 * TURNS, moves: 'any' };
   }

@@ -19,7 +19,7 @@ export type GroupOptions = {
   readonly count: number;
   /** One parent with so many workers. */
   readonly isOneParent: boolean;
-  /** For the first server only. */
+  /** For the first server, or for the parent and each of its workers. */
   readonly preload?: Preload | undefined;
 };
 
@@ -56,8 +56,8 @@ async function startServers(stage: Stage, { count, preload }: GroupOptions): Pro
   };
 }
 
-async function startWorkers(stage: Stage, { count }: GroupOptions): Promise<Group> {
-  const parent = await stage.serve(undefined, ['--workers', String(count)]);
+async function startWorkers(stage: Stage, { count, preload }: GroupOptions): Promise<Group> {
+  const parent = await stage.serve(preload, ['--workers', String(count)]);
   const pids = (): Promise<readonly number[]> => childrenOf(parent.pid);
   return {
     at: () => parent,

@@ -15,7 +15,7 @@ import { makeStage } from '../served-turns/stage.ts';
 import type { Served } from '../served-turns/stage.ts';
 import { cutStatements, leastCuts } from './cut-statements.ts';
 import { planOf } from './faults.ts';
-import type { Fault, FaultPlan } from './faults.ts';
+import type { Fault, FaultPlan, Moment } from './faults.ts';
 import { startGroup } from './group.ts';
 import type { Group } from './group.ts';
 import { judgeStore } from './judge-store.ts';
@@ -34,6 +34,8 @@ export type FaultOptions = {
   readonly sessions: 'directory' | 'database';
   /** How long Postgres is away. */
   readonly outageMs: number;
+  /** When a process freezes. */
+  readonly moment: Moment;
   /** For what is chosen at random. */
   readonly seed: number;
 };
@@ -51,6 +53,8 @@ export type FaultOutcome = {
 };
 
 const AGAIN_MS = 100;
+/** A client asks another server then. */
+const SILENT_MS = 7_500;
 const LIMIT_MS = 180_000;
 const LAST_EVENTS = 6;
 
@@ -59,7 +63,7 @@ export async function runFault(
   options: FaultOptions,
   postgres: TestPostgres,
 ): Promise<FaultOutcome> {
-  const plan = planOf(options.fault, options.outageMs);
+  const plan = planOf(options.fault, options.outageMs, options.moment);
   const { tasks, whole } = makeTasks(options.turns ?? plan.turns);
   const isAlone = options.servers === 1;
   const database = new URL(await makeDatabase(postgres.url));
@@ -76,8 +80,11 @@ export async function runFault(
   }));
   try {
     const { servers: count, isOneParent } = options;
-    const group = await startGroup(stage, { count, isOneParent });
+    const group = await startGroup(stage, { count, isOneParent, preload: plan.preload });
     const began = performance.now();
+    const striking = plan.strike({ group, postgres, outageMs: options.outageMs });
+    // Looked at below.
+    striking.catch(() => undefined);
     const turns = await Promise.all(
       tasks.map(async (task, index) => new WatchedTurn(await post(group, index, task))),
     );
@@ -88,7 +95,7 @@ export async function runFault(
       }),
     );
     const late = wait(LIMIT_MS, 'late', { ref: false });
-    await plan.strike({ group, postgres, outageMs: options.outageMs });
+    await striking;
     const isLate = (await Promise.race([reading, late])) === 'late';
     const seen = outcomeOf(turns, began, proxy);
     if (isLate) return { ...seen, failures: [`not over after ${LIMIT_MS / 1000} s`] };
@@ -168,9 +175,10 @@ async function post(group: Group, first: number, task: Task): Promise<string> {
   const { prompt: content, conversationId } = task;
   for (let tries = 0; ; tries += 1) {
     try {
-      const { status, body } = await group
+      const asking = group
         .at(first + tries)
         .ask('POST', '/api/chat/messages', { content, conversationId }, conversationId);
+      const { status, body } = await orSilent(asking);
       if (status === 202) return (body as { readonly turnId: string }).turnId;
       if (!isAway(status, body)) throw new Error(`${status}: ${JSON.stringify(body)}`);
     } catch (error) {
@@ -178,6 +186,14 @@ async function post(group: Group, first: number, task: Task): Promise<string> {
     }
     await wait(AGAIN_MS);
   }
+}
+
+/** Rejects as a connection that breaks does, if no answer comes. */
+async function orSilent<Answer>(asking: Promise<Answer>): Promise<Answer> {
+  const answer = await Promise.race([asking, wait(SILENT_MS, null, { ref: false })]);
+  if (answer !== null) return answer;
+  asking.catch(() => undefined);
+  throw Object.assign(new Error('The server is silent'), { code: 'ECONNRESET' });
 }
 
 /** Whoever reads a turn later sees what its first reader has seen. */

@@ -1,0 +1,45 @@
+/**
+ * Imported by servers before their own code: the server, or the first of its workers, freezes once, either when the
+ * answer has come that makes it the owner of a turn or right before it puts a file in its place.
+ */
+import cluster from 'node:cluster';
+import { Socket } from 'node:net';
+
+import { interceptDisk } from '@orion/testkit/disk-faults';
+
+const { ORION_STOP_AT: at = '' } = process.env;
+const ACQUIRE = 'insert into turn (turn_id, epoch, attempt,';
+/** Where the file of a task comes to lie. */
+const TARGET = /\/notes\/\d+\.md$/u;
+
+// Also imported by the parent of workers.
+if (!process.argv.includes('--workers') || cluster.worker?.id === 1) {
+  if (at === 'claim') stopAtClaim();
+  if (at === 'commit') await stopAtCommit();
+}
+
+function stopAtClaim(): void {
+  const original = Object.getPrototypeOf(Socket.prototype) as Pick<Socket, 'write'>;
+  const write = function (this: Socket, ...args: Parameters<Socket['write']>): boolean {
+    const [data] = args as unknown as [string | Uint8Array];
+    if (Buffer.from(data).includes(ACQUIRE) && Reflect.deleteProperty(Socket.prototype, 'write'))
+      this.prependOnceListener('data', stop);
+    return original.write.apply(this, args);
+  };
+  Object.defineProperty(Socket.prototype, 'write', { value: write, configurable: true });
+}
+
+async function stopAtCommit(): Promise<void> {
+  const disk = await interceptDisk();
+  disk.use(({ name, to = '' }) => {
+    if ((name === 'link' || name === 'rename') && TARGET.test(to)) {
+      disk.use(null);
+      stop();
+    }
+    return null;
+  });
+}
+
+function stop(): void {
+  process.kill(process.pid, 'SIGSTOP');
+}
