@@ -5,7 +5,11 @@ import { startPostgres } from '@orion/testkit/postgres';
 
 import { runFault } from './src/several-servers/run-fault.ts';
 import type { FaultOptions, FaultOutcome } from './src/several-servers/run-fault.ts';
-import { FAULTS, MOMENTS } from './src/several-servers/faults.ts';
+import { FAULTS, waysOf } from './src/several-servers/faults.ts';
+import type { Fault } from './src/several-servers/faults.ts';
+import { cancelElsewhere } from './src/several-servers/cancel.ts';
+import { sendTwice } from './src/several-servers/keys.ts';
+import type { Scenario } from './src/several-servers/scenario.ts';
 
 const { values } = parseArgs({
   options: {
@@ -18,8 +22,8 @@ const { values } = parseArgs({
     sessions: { type: 'string', default: 'directory' },
     /** For how many seconds Postgres is away. */
     outage: { type: 'string', default: '3' },
-    /** When a process freezes; at all of them in turn, when left out. */
-    at: { type: 'string' },
+    /** One way of the fault; all of them in turn, when left out. */
+    way: { type: 'string' },
     /** For what is chosen at random. */
     seed: { type: 'string' },
   },
@@ -28,42 +32,60 @@ const { values } = parseArgs({
 /** How much longer several servers may take than one that hands out its turns itself. */
 const SLOWER_SECONDS = 1;
 
-const fault = FAULTS.find((each) => each === values.fault);
-if (fault === undefined) throw new Error(`--fault must be one of ${FAULTS.join(', ')}`);
-const options = {
-  fault,
-  servers: readCount('servers', values.servers),
-  turns: values.turns === undefined ? null : readCount('turns', values.turns),
-  isOneParent: values.workers,
-  sessions: sessionsOf(values.sessions),
-  outageMs: 1_000 * readCount('outage', values.outage),
-  seed:
-    values.seed === undefined
-      ? Math.floor(Math.random() * 1_000_000_000)
-      : readCount('seed', values.seed),
+/** What is no fault that strikes while many turns run. */
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  cancel: cancelElsewhere,
+  keys: sendTwice,
 };
-if (fault === 'stop' && !options.isOneParent && options.sessions === 'directory')
-  throw new Error(
-    'A frozen owner of a directory has to be killed: add --workers, or --sessions database',
-  );
-const moments = MOMENTS.filter((moment) => values.at === undefined || values.at === moment);
-if (moments.length === 0) throw new Error(`--at must be one of ${MOMENTS.join(', ')}`);
 
+const servers = readCount('servers', values.servers);
+const isOneParent = values.workers;
+const sessions = sessionsOf(values.sessions);
+const scenario = SCENARIOS[values.fault];
+const fault = FAULTS.find((each) => each === values.fault);
 const postgres = await startPostgres();
 try {
+  if (scenario !== undefined) {
+    const { figures, failures } = await scenario({ servers, isOneParent, sessions }, postgres);
+    report({ fault: values.fault, servers, isOneParent, sessions, ...figures }, failures);
+  } else if (fault === undefined) {
+    const all = [...FAULTS, ...Object.keys(SCENARIOS)];
+    throw new Error(`--fault must be one of ${all.join(', ')}`);
+  } else await strike(fault);
+} finally {
+  await postgres.stop();
+}
+
+async function strike(name: Fault): Promise<void> {
+  if (name === 'stop' && !isOneParent && sessions === 'directory')
+    throw new Error(
+      'A frozen owner of a directory has to be killed: add --workers, or --sessions database',
+    );
+  const ways = waysOf(name).filter((way) => values.way === undefined || values.way === way);
+  if (ways.length === 0) throw new Error(`--way must be one of ${waysOf(name).join(', ')}`);
+  const options = {
+    fault: name,
+    servers,
+    turns: values.turns === undefined ? null : readCount('turns', values.turns),
+    isOneParent,
+    sessions,
+    outageMs: 1_000 * readCount('outage', values.outage),
+    seed:
+      values.seed === undefined
+        ? Math.floor(Math.random() * 1_000_000_000)
+        : readCount('seed', values.seed),
+  };
   const alone =
-    fault === 'none'
-      ? await runFault({ ...options, servers: 1, isOneParent: false, moment: 'stream' }, postgres)
+    name === 'none'
+      ? await runFault({ ...options, servers: 1, isOneParent: false, way: '' }, postgres)
       : null;
   const outcomes: FaultOutcome[] = [];
-  for (const moment of fault === 'stop' ? moments : (['stream'] as const)) {
-    const outcome = await runFault({ ...options, moment }, postgres);
-    const place = fault === 'stop' ? `${moment}: ` : '';
-    const failures = outcome.failures.map((failure) => `${place}${failure}`);
+  for (const way of ways) {
+    const outcome = await runFault({ ...options, way }, postgres);
+    const failures = outcome.failures.map((failure) => `${way} ${failure}`.trim());
     outcomes.push({ ...outcome, failures });
   }
   const outcome = together(outcomes);
-  const failures = [...(alone?.failures ?? []), ...outcome.failures, ...slower(outcome, alone)];
   const line = {
     ...options,
     seconds: rounded(outcome.seconds),
@@ -71,13 +93,14 @@ try {
     moves: outcome.moves,
     longestMoveMs: Math.round(outcome.longestMoveMs),
     silenceMs: Math.round(outcome.silenceMs),
-    ...(fault === 'lost-answer' ? { cuts: outcome.cuts } : {}),
-    failures,
+    ...(name === 'lost-answer' ? { cuts: outcome.cuts } : {}),
   };
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+  report(line, [...(alone?.failures ?? []), ...outcome.failures, ...slower(outcome, alone)]);
+}
+
+function report(line: object, failures: readonly string[]): void {
+  process.stdout.write(`${JSON.stringify({ ...line, failures })}\n`);
   process.exitCode = failures.length === 0 ? 0 : 1;
-} finally {
-  await postgres.stop();
 }
 
 /** Of several runs. */

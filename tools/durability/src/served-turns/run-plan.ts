@@ -64,6 +64,7 @@ const MESSAGE = { content: 'Do it.' };
 /** More than a turn takes with three kills on a machine that is busy. */
 const LIMIT_MS = 120_000;
 const NEVER = 1_000_000;
+const DAY_SECONDS = 86_400;
 const HALF_MADE = /^\.orion\/.*\/\.|-journal$|\/server\.json$|\.claim-/u;
 const HOUSEKEEPING_MS = 100;
 const HOUSEKEEPING_TRIES = 50;
@@ -236,7 +237,7 @@ class PlannedTurn {
       const days = start % 2 === 0 ? interruption.days : -interruption.days;
       return {
         module: new URL('./preload/shift-clock.ts', import.meta.url),
-        environment: { ORION_SHIFT_DAYS: String(days) },
+        environment: { ORION_SHIFT_SECONDS: String(days * DAY_SECONDS) },
       };
     }
     if (start > 0 || (interruption.kind !== 'call' && interruption.kind !== 'none'))

@@ -36,6 +36,7 @@ export type FaultPlan = {
 };
 
 const TURNS = 20;
+const DAY_SECONDS = 86_400;
 const TAKEOVER_MS = 12_000;
 const HAND_OFF_MS = 1_000;
 const SILENCE_MS = 2_000;
@@ -50,14 +51,24 @@ const QUIET: FaultPlan = {
   strike: () => Promise.resolve(),
 };
 
-export const FAULTS = ['none', 'kill', 'term', 'postgres', 'lost-answer', 'stop'] as const;
+export const FAULTS = ['none', 'kill', 'term', 'postgres', 'lost-answer', 'stop', 'clock'] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** When a process freezes: while it streams, when it has just become an owner, right before a file is in its place. */
-export const MOMENTS = ['stream', 'claim', 'commit'] as const;
-export type Moment = (typeof MOMENTS)[number];
+/** In which ways a fault strikes, one run each. */
+export function waysOf(fault: Fault): readonly string[] {
+  switch (fault) {
+    // A process freezes while it streams, when it has just become an owner, right before a file is in its place.
+    case 'stop':
+      return ['stream', 'claim', 'commit'];
+    // By so many seconds; 31 days are more than anything is kept.
+    case 'clock':
+      return [`${31 * DAY_SECONDS}`, `-${31 * DAY_SECONDS}`, '40', '-40'];
+    default:
+      return [''];
+  }
+}
 
-export function planOf(fault: Fault, outageMs: number, moment: Moment): FaultPlan {
+export function planOf(fault: Fault, outageMs: number, way: string): FaultPlan {
   switch (fault) {
     case 'none':
       return QUIET;
@@ -100,21 +111,36 @@ export function planOf(fault: Fault, outageMs: number, moment: Moment): FaultPla
     case 'stop':
       return {
         ...QUIET,
-        moves: moment === 'stream' ? 'some' : 'any',
+        moves: way === 'stream' ? 'some' : 'any',
         limits: { moveMs: TAKEOVER_MS },
         leavesFiles: true,
         preload: {
           module: new URL('./preload/stop-itself.ts', import.meta.url),
-          environment: { ORION_STOP_AT: moment },
+          environment: { ORION_STOP_AT: way },
         },
         async strike({ group }) {
-          if (moment === 'stream') {
+          if (way === 'stream') {
             await wait(BEGUN_MS);
             await freezeOldest(group);
           }
           await wakeFrozen(group);
         },
       };
+    case 'clock': {
+      const preload = {
+        module: new URL('../served-turns/preload/shift-clock.ts', import.meta.url),
+        environment: { ORION_SHIFT_SECONDS: way },
+      };
+      return {
+        ...QUIET,
+        preload,
+        // One that was there before the turns, and one that tidies up at its start while they run.
+        async strike({ group }) {
+          await wait(BEGUN_MS);
+          await group.add(preload);
+        },
+      };
+    }
     case 'lost-answer':
       return { ...QUIET, turns: 3 * TURNS, moves: 'any' };
   }

@@ -9,6 +9,8 @@ export type Group = {
   at(index: number): Served;
   /** The processes that run turns, the oldest first. */
   pids(): Promise<readonly number[]>;
+  /** Another server. */
+  add(preload: Preload): Promise<void>;
   /** Ends one of them with a signal, and has another one in its place. */
   replace(pid: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   /** Ends all of them, and waits for that. */
@@ -40,6 +42,9 @@ async function startServers(stage: Stage, { count, preload }: GroupOptions): Pro
       return server;
     },
     pids: () => Promise.resolve(servers.map(({ pid }) => pid)),
+    async add(other) {
+      servers.push(await stage.serve(other));
+    },
     async replace(pid, signal) {
       const isGentle = signal === 'SIGTERM';
       if (isGentle) servers.push(await stage.serve());
@@ -62,6 +67,7 @@ async function startWorkers(stage: Stage, { count, preload }: GroupOptions): Pro
   return {
     at: () => parent,
     pids,
+    add: () => Promise.reject(new Error('The parent decides how many workers there are')),
     async replace(pid, signal) {
       const before = await pids();
       process.kill(pid, signal);

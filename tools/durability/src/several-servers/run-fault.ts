@@ -1,5 +1,4 @@
 /** Turns on several servers of one Postgres while one fault after the other strikes, and what must hold afterwards. */
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import { createRandom } from '@orion/common';
@@ -15,27 +14,24 @@ import { makeStage } from '../served-turns/stage.ts';
 import type { Served } from '../served-turns/stage.ts';
 import { cutStatements, leastCuts } from './cut-statements.ts';
 import { planOf } from './faults.ts';
-import type { Fault, FaultPlan, Moment } from './faults.ts';
+import type { Fault, FaultPlan } from './faults.ts';
 import { startGroup } from './group.ts';
 import type { Group } from './group.ts';
 import { judgeStore } from './judge-store.ts';
+import { environmentOf } from './scenario.ts';
+import type { ScenarioOptions } from './scenario.ts';
 import { makeTasks } from './tasks.ts';
 import type { Task } from './tasks.ts';
 import { WatchedTurn } from './watched-turn.ts';
 
-export type FaultOptions = {
+export type FaultOptions = ScenarioOptions & {
   readonly fault: Fault;
-  readonly servers: number;
   /** As many as the fault needs, if it is null. */
   readonly turns: number | null;
-  /** The servers are workers of one parent. */
-  readonly isOneParent: boolean;
-  /** In a database, each server has a state directory of its own. */
-  readonly sessions: 'directory' | 'database';
   /** How long Postgres is away. */
   readonly outageMs: number;
-  /** When a process freezes. */
-  readonly moment: Moment;
+  /** Of the ways of this fault. */
+  readonly way: string;
   /** For what is chosen at random. */
   readonly seed: number;
 };
@@ -63,7 +59,7 @@ export async function runFault(
   options: FaultOptions,
   postgres: TestPostgres,
 ): Promise<FaultOutcome> {
-  const plan = planOf(options.fault, options.outageMs, options.moment);
+  const plan = planOf(options.fault, options.outageMs, options.way);
   const { tasks, whole } = makeTasks(options.turns ?? plan.turns);
   const isAlone = options.servers === 1;
   const database = new URL(await makeDatabase(postgres.url));
@@ -73,11 +69,8 @@ export async function runFault(
       : null;
   const way = new URL(database);
   if (proxy !== null) way.port = String(proxy.port);
-  const stage = await makeStage(whole, way.href, (server, root) => ({
-    ORION_QUEUE: isAlone ? 'in-process' : 'pg-boss',
-    ORION_SESSIONS: options.sessions,
-    ...(options.sessions === 'database' ? { ORION_STATE_DIR: join(root, `state-${server}`) } : {}),
-  }));
+  const queue = isAlone ? 'in-process' : 'pg-boss';
+  const stage = await makeStage(whole, way.href, environmentOf(options.sessions, queue));
   try {
     const { servers: count, isOneParent } = options;
     const group = await startGroup(stage, { count, isOneParent, preload: plan.preload });

@@ -1,5 +1,5 @@
-/** Imported by a server before its own code: its clock is wrong by so many days. */
-const SHIFT = Number(process.env['ORION_SHIFT_DAYS'] ?? '0') * 24 * 60 * 60 * 1000;
+/** Imported by a server before its own code: its clock is wrong by so many seconds. */
+const SHIFT = Number(process.env['ORION_SHIFT_SECONDS'] ?? '0') * 1000;
 const { now } = Date;
 
 globalThis.Date = new Proxy(Date, {
