@@ -264,6 +264,15 @@ export function describeConversationStoreContract(
         expect(await at(stored?.revision ?? 0, 'one')).toMatchObject({ kind: 'saved' });
       }));
 
+    test('a save that builds on a state of a conversation that is not there is stale, as after a failover', () =>
+      withStore(async (store, projectId) => {
+        const history = [user('the second half')];
+        expect(await attempt(store, projectId, 'a', { history, from: 1, revision: 1 })).toEqual({
+          kind: 'stale',
+        });
+        expect(await store.load(`${projectId}-a`)).toBeNull();
+      }));
+
     test('of many saves at once that build on one state exactly one is there, whole (R277)', () =>
       withStore(async (store, projectId) => {
         const histories = ['x', 'y', 'z'].map((text) =>

@@ -17,6 +17,7 @@ import {
   isStored,
   newThread,
   NOT_STORED,
+  startsWith,
   storedBefore,
   toWrite,
 } from './conversation-thread.ts';
@@ -268,12 +269,16 @@ export class ConversationKeeper {
   /** What the next attempt builds on. */
   async #overtaken(
     thread: ConversationThread,
-    { from, front }: StoredFront,
+    { revision, from, front }: StoredFront,
     next: WrittenHistory,
   ): Promise<StoredFront> {
     const { store, createId } = this.#options;
     let found = await store.load(thread.conversationId, { from });
     if (found === null) return { revision: 0, from, front };
+    // The store went back, as with a failover: what is there behind the front is an earlier state of the own turns.
+    if (found.revision < revision && startsWith(found.history, front)) {
+      return { revision: found.revision, from, front };
+    }
     // What stood before it was changed, too.
     if (found.from < from) {
       found = (await store.load(thread.conversationId, { from: 0 })) ?? found;

@@ -101,6 +101,34 @@ describe('R277: a stale save', () => {
     expect(await texts()).toEqual(['A', '', 'written', 'a', 'B', '', 'written, too', 'b']);
   });
 
+  it('of a store that went back, as with a failover, replaces what that has of its turn', async () => {
+    await say(newProcess(), user('start'), answer('yes'));
+    const one = newProcess({
+      ...store,
+      save: (save) => store.save(save),
+      load: (id, part) => store.load(id, part),
+    });
+    const first = await one.find('c', 'p');
+    const keep = async (...own: Message[]): Promise<void> => {
+      one.keep({ ...first, history: [...first.history, ...own] });
+      await one.end();
+    };
+    await keep(user('A'), answer('a'));
+    const earlier = await store.load('c');
+    await keep(user('A'), answer('a'), answer('b'));
+    // A standby that had the save before the last one.
+    await opened.close();
+    opened = openStore({ kind: 'memory' }, { clock });
+    for (let revision = 0; revision < (earlier?.revision ?? 0); revision += 1) {
+      const { history = [] } = earlier ?? {};
+      const save = { conversationId: 'c', projectId: 'p', history, from: 0, openSessionId: null };
+      await opened.conversations.save({ ...save, revision });
+    }
+    store = opened.conversations;
+    await keep(user('A'), answer('a'), answer('b'), answer('c'));
+    expect(await texts()).toEqual(['start', 'yes', 'A', 'a', 'b', 'c']);
+  });
+
   it('that changed older messages becomes a new conversation, and its id is told once', async () => {
     await say(newProcess(), user('start'), answer('unfinished'));
     const [one, two] = [newProcess(), newProcess()];

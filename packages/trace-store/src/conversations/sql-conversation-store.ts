@@ -111,32 +111,42 @@ export async function saveConversation(
   const messages = history.map((message) => JSON.stringify(message));
   const next = revision + 1;
   // First, because a second save waits for this row.
-  const changed = await inside.run(
-    `insert into conversation
-       (conversation_id, project_id, title, messages, created_at, updated_at, open_session_id, revision)
-     values ($1, $2, $3, $4, $5, $5, $6, $7)
-     on conflict (conversation_id) do update set
-       project_id = excluded.project_id,
-       title = ${from === 0 ? 'excluded.title' : 'conversation.title'},
-       messages = excluded.messages, updated_at = excluded.updated_at,
-       open_session_id = excluded.open_session_id, revision = excluded.revision
-     where conversation.revision = $8`,
-    [
-      conversationId,
-      projectId,
-      titleOf(history),
-      from + messages.length,
-      now,
-      openSessionId,
-      next,
-      revision,
-    ],
-  );
+  const values = [
+    conversationId,
+    projectId,
+    titleOf(history),
+    from + messages.length,
+    now,
+    openSessionId,
+    next,
+    revision,
+  ];
+  // Of a conversation that is gone nothing may be stored but all of it: a store that went back does not have it yet.
+  const changed = await inside.run(revision === 0 ? insertFirst(from) : update(from), values);
   if (changed === 0) return { kind: 'stale' };
   // What was not stored has no messages.
   const stored = revision === 0 ? [] : await messagesFrom(inside, conversationId, from);
   await replaceMessages(inside, { conversationId, from, stored, messages });
   return { kind: 'saved', revision: next };
+}
+
+const SAVED = `messages = $4, updated_at = $5, open_session_id = $6, revision = $7`;
+/** A part of a conversation does not have the message that it is named after. Each names every parameter. */
+const titleWith = (from: number): string =>
+  from === 0 ? '$3' : 'coalesce(conversation.title, $3)';
+
+function insertFirst(from: number): string {
+  return `insert into conversation
+       (conversation_id, project_id, title, messages, created_at, updated_at, open_session_id, revision)
+     values ($1, $2, $3, $4, $5, $5, $6, $7)
+     on conflict (conversation_id) do update set
+       project_id = $2, title = ${titleWith(from)}, ${SAVED}
+     where conversation.revision = $8`;
+}
+
+function update(from: number): string {
+  return `update conversation set project_id = $2, title = ${titleWith(from)}, ${SAVED}
+     where conversation_id = $1 and revision = $8`;
 }
 
 /** An SQL condition for the positions to read; it does not read the texts. */
