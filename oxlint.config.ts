@@ -211,6 +211,8 @@ const areas: [files: string[], allowed: readonly BanName[]][] = [
   ],
   [['apps/cli/src/start/compile-cache.ts'], [...determinism, 'files', 'sideDoors']],
   [['tools/**'], [...builtins, 'adapters', 'testTools']],
+  // Servers without their sockets, several in one program.
+  [['tools/durability/src/simulation/**'], [...builtins, 'adapters', 'testTools', 'server']],
   // The plain driver is what the store is measured against, and what makes an empty database.
   [
     [

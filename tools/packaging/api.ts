@@ -32,8 +32,10 @@ process.exitCode = changed === 0 ? 0 : 1;
 function pageOf(name: string): string {
   const manifest = JSON.parse(
     readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'),
-  ) as { readonly exports: Readonly<Record<string, { readonly types: string }>> };
-  const parts = Object.entries(manifest.exports).map(([path, { types }]) => {
+  ) as { readonly exports: Readonly<Record<string, { readonly types?: string }>> };
+  const parts = Object.entries(manifest.exports).flatMap(([path, { types }]) => {
+    // An entry for the tools of this repository alone.
+    if (types === undefined) return [];
     const title = `@orion/${name}${path === '.' ? '' : path.slice(1)}`;
     return `## ${title}\n\n\`\`\`ts\n${reportOf(join(root, 'packages', name, types))}\n\`\`\`\n`;
   });

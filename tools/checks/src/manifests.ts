@@ -132,6 +132,11 @@ function checkPublished(manifest: Manifest, report: (message: string) => void): 
   for (const [entry, conditions] of Object.entries(exported)) {
     if (entry.includes('*'))
       report(`exports "${entry}": every entry is named, a wildcard exports all`);
+    // For the tools of this repository, which run from source.
+    if (entry !== '.' && Object.keys(conditions).join() === SOURCE_CONDITION) {
+      if (published[entry]) report(`publishConfig.exports "${entry}": its entry is not published`);
+      continue;
+    }
     if (Object.keys(conditions).join() !== `${SOURCE_CONDITION},types,default`) {
       report(`exports "${entry}" must have ${SOURCE_CONDITION}, types and default, in this order`);
     }

@@ -466,6 +466,18 @@ describe('the rest (tools/checks)', () => {
         }),
     ],
     [
+      'an entry for the tools of the repository is published',
+      'manifests',
+      'packages/core/package.json',
+      () =>
+        edited('packages/core/package.json', (m) => {
+          const entries = m['exports'] as Record<string, object>;
+          entries['./own'] = { '@orion/source': './src/index.ts' };
+          const { exports } = m['publishConfig'] as { exports: Record<string, object> };
+          exports['./own'] = { default: './dist/index.js' };
+        }),
+    ],
+    [
       'everything is exported',
       'manifests',
       'packages/core/package.json',

@@ -58,6 +58,9 @@ export type PgBossJobsOptions = {
   readonly onError: (error: unknown) => void;
 };
 
+/** What the queue asks of the engine. */
+export type TurnJobs = { readonly [Call in keyof PgBossJobs]: PgBossJobs[Call] };
+
 /** The jobs of turns, one a turn with the id of the turn, as the engine keeps them. */
 export class PgBossJobs {
   readonly #engine: PgBoss;

@@ -11,7 +11,7 @@ import type {
 } from '@orion/contracts';
 
 import { ALONE, PgBossJobs, TURNS } from './pg-boss-jobs.ts';
-import type { EngineDatabase, Job, QueueName } from './pg-boss-jobs.ts';
+import type { EngineDatabase, Job, QueueName, TurnJobs } from './pg-boss-jobs.ts';
 
 export type PgBossQueueOptions = {
   readonly database: EngineDatabase;
@@ -68,7 +68,7 @@ type Held = {
  */
 export class PgBossQueue implements TurnQueue {
   readonly #options: PgBossQueueOptions;
-  readonly #jobs: PgBossJobs;
+  readonly #jobs: TurnJobs;
   /** By turn: of two attempts the later one. */
   readonly #held = new Map<string, Held>();
   readonly #stop = new AbortController();
@@ -96,14 +96,18 @@ export class PgBossQueue implements TurnQueue {
   #isClosed = false;
   #waiting = { turns: 0, oldestMs: 0 };
 
-  private constructor(options: PgBossQueueOptions, jobs: PgBossJobs) {
+  private constructor(options: PgBossQueueOptions, jobs: TurnJobs) {
     this.#options = options;
     this.#jobs = jobs;
   }
 
   /** Makes the tables of the engine, or brings them up to date. Rejects with STORE_UNAVAILABLE. */
   static async open(options: PgBossQueueOptions): Promise<PgBossQueue> {
-    const jobs = await PgBossJobs.open(options);
+    return PgBossQueue.over(await PgBossJobs.open(options), options);
+  }
+
+  /** The same on jobs that something else than the engine keeps. */
+  static async over(jobs: TurnJobs, options: PgBossQueueOptions): Promise<PgBossQueue> {
     // If it fails, they are handed out once they were silent for long enough.
     if (options.isOnly) await jobs.giveBackAll().catch(options.onError);
     return new PgBossQueue(options, jobs);

@@ -1,0 +1,158 @@
+import type { Job, QueueName, TurnJobs } from '@orion/server/turns';
+import type { StoreTransaction } from '@orion/contracts';
+import type { SqlDatabase, SqlRow, SqlValue } from '@orion/trace-store/over-database';
+
+/** As the engine's settings are: an attempt that was not confirmed for so long is handed out again. */
+const SILENT_MS = 10_000;
+const NOW = `cast(unixepoch('subsec') * 1000 as integer)`;
+const TURNS: QueueName = 'turn.v1';
+const ALONE: QueueName = 'turn.alone.v1';
+
+/** The rows that the engine would keep in a schema of its own. */
+export const JOBS_TABLE = `create table if not exists simulated_job (
+  queue text not null, id text not null, project_id text not null, attempts_before integer not null,
+  retry_count integer not null default 0, state text not null default 'created', touched_at integer not null default 0,
+  primary key (queue, id))`;
+
+type Runner = {
+  all(sql: string, parameters?: readonly (string | number | null)[]): Promise<readonly SqlRow[]>;
+};
+
+/**
+ * The jobs of turns as the engine keeps them, in a table of the simulated store. `isDelivered` says now and then that
+ * a job which is out is handed out once more, as an engine may that has lost count of what it has handed out.
+ */
+export class SimulatedJobs implements TurnJobs {
+  readonly #database: SqlDatabase;
+  readonly #isDeliveredTwice: () => boolean;
+
+  constructor(database: SqlDatabase, isDeliveredTwice: () => boolean = () => false) {
+    this.#database = database;
+    this.#isDeliveredTwice = isDeliveredTwice;
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async add(turnId: string, projectId: string, transaction: StoreTransaction): Promise<void> {
+    await insert(transaction, TURNS, turnId, projectId, 0);
+  }
+
+  async addMissing(turns: Parameters<TurnJobs['addMissing']>[0]): Promise<void> {
+    await this.#database.transaction(async (inside) => {
+      for (const { turnId, attempt, projectId } of turns) {
+        const known = await inside.all('select 1 from simulated_job where id = $1', [turnId]);
+        if (known.length === 0) await insert(inside, TURNS, turnId, projectId, attempt);
+      }
+    });
+  }
+
+  take(
+    queue: QueueName,
+    { atMost, perProject }: Parameters<TurnJobs['take']>[1],
+  ): ReturnType<TurnJobs['take']> {
+    const isDeliveredTwice = this.#isDeliveredTwice();
+    return this.#database.transaction(async (inside) => {
+      await inside.run(
+        `update simulated_job set state = 'retry' where state = 'active' and touched_at < ${NOW} - ${SILENT_MS}`,
+      );
+      if (isDeliveredTwice)
+        await inside.run(
+          `update simulated_job set state = 'retry' where state = 'active' and queue = $1`,
+          [queue],
+        );
+      const singleton = `and ($1 <> '${ALONE}' or not exists
+        (select 1 from simulated_job where queue = '${ALONE}' and state = 'active'))`;
+      const waiting = await inside.all(
+        `select id, attempts_before from simulated_job as job
+         where queue = $1 and state <> 'active' ${singleton}
+           and (select count(*) from simulated_job as other
+                where other.project_id = job.project_id and other.state = 'active') < $3
+         order by rowid limit $2`,
+        [queue, queue === ALONE ? Math.min(1, atMost) : atMost, perProject],
+      );
+      const taken: { job: Job; attempt: number }[] = [];
+      for (const { id = null, attempts_before: before = 0 } of waiting) {
+        const [row] = await inside.all(
+          `update simulated_job set retry_count = retry_count + (state = 'retry'), state = 'active', touched_at = ${NOW}
+           where queue = $1 and id = $2 returning retry_count`,
+          [queue, id],
+        );
+        const retryCount = Number(row?.['retry_count']);
+        taken.push({
+          job: { queue, id: String(id), retryCount },
+          attempt: Number(before) + retryCount + 1,
+        });
+      }
+      return taken;
+    });
+  }
+
+  confirm(jobs: readonly Job[]): Promise<ReadonlySet<string>> {
+    return this.#database.transaction(async (inside) => {
+      const confirmed = new Set<string>();
+      for (const job of jobs) {
+        const changed = await inside.run(
+          `update simulated_job set touched_at = ${NOW} where ${OWN}`,
+          own(job),
+        );
+        if (changed > 0) confirmed.add(job.id);
+      }
+      return confirmed;
+    });
+  }
+
+  async giveBack(jobs: readonly Job[]): Promise<void> {
+    await this.#database.transaction(async (inside) => {
+      for (const job of jobs)
+        await inside.run(`update simulated_job set state = 'retry' where ${OWN}`, own(job));
+    });
+  }
+
+  async giveBackAll(): Promise<void> {
+    await this.#database.run(`update simulated_job set state = 'retry' where state = 'active'`);
+  }
+
+  async moveToAlone(job: Job, attempt: number): Promise<void> {
+    await this.#database.transaction(async (inside) => {
+      const [row] = await inside.all(
+        `delete from simulated_job where ${OWN} returning project_id`,
+        own(job),
+      );
+      if (row !== undefined)
+        await insert(inside, ALONE, job.id, String(row['project_id']), attempt);
+    });
+  }
+
+  async complete(job: Job, transaction: StoreTransaction | null): Promise<boolean> {
+    const runner: Runner = transaction ?? this.#database;
+    const gone = await runner.all(`delete from simulated_job where ${OWN} returning id`, own(job));
+    return gone.length > 0;
+  }
+
+  async remove(turnId: string, transaction: StoreTransaction): Promise<void> {
+    await transaction.all('delete from simulated_job where id = $1', [turnId]);
+  }
+}
+
+const OWN = `queue = $1 and id = $2 and retry_count = $3 and state = 'active'`;
+
+function own({ queue, id, retryCount }: Job): [string, string, number] {
+  return [queue, id, retryCount];
+}
+
+async function insert(
+  runner: Runner,
+  queue: QueueName,
+  id: string,
+  projectId: string,
+  attemptsBefore: number,
+): Promise<void> {
+  const values: SqlValue[] = [queue, id, projectId, attemptsBefore];
+  await runner.all(
+    `insert into simulated_job (queue, id, project_id, attempts_before) values ($1, $2, $3, $4)
+     on conflict do nothing`,
+    values as (string | number)[],
+  );
+}

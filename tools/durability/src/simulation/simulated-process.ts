@@ -1,0 +1,126 @@
+import { createOrion } from '@orion/agent';
+import type { Store } from '@orion/agent';
+import {
+  createTurnService,
+  PgBossQueue,
+  projectsOf,
+  ProtocolLimits,
+  TurnRunner,
+} from '@orion/server/turns';
+import type { TurnService } from '@orion/server/turns';
+import { createMemoryTraceStore } from '@orion/trace-store';
+import { storeOver } from '@orion/trace-store/over-database';
+
+import { Connection } from './connection.ts';
+import type { Weather } from './connection.ts';
+import { noWorkspace } from './no-workspace.ts';
+import type { PlantedDefect } from './planted-defects.ts';
+import { ProcessLife } from './process-life.ts';
+import { scriptedModel, scriptedTools } from './scripted-model.ts';
+import type { SharedDatabase } from './shared-database.ts';
+import { SimulatedJobs } from './simulated-jobs.ts';
+import type { World } from './world.ts';
+
+/** A server without its sockets, as one process of several. */
+export type SimulatedProcess = {
+  readonly life: ProcessLife;
+  readonly service: TurnService;
+  /** Lets the turns that run end, hands the others off, and is gone with that. */
+  stop(): Promise<void>;
+};
+
+export type ProcessOptions = {
+  readonly world: World;
+  readonly name: string;
+  readonly database: SharedDatabase;
+  readonly weather: () => Weather;
+  readonly defect: PlantedDefect | null;
+  /** How likely it is that a look for turns finds those that are out. */
+  readonly duplicates: () => number;
+};
+
+const SLOTS = 8;
+const PER_MINUTE = 1_000_000;
+const DRAIN_MS = 1_000;
+
+export async function startProcess(options: ProcessOptions): Promise<SimulatedProcess> {
+  const { world, name, database, weather, defect, duplicates } = options;
+  const life = new ProcessLife(name, world);
+  const { clock } = life;
+  const connection = new Connection({ world, life, database, weather });
+  const over = storeOver(connection, { clock, traces: createMemoryTraceStore({ clock }) });
+  const store: Store = defect?.store?.(over) ?? over;
+  const orion = await createOrion({
+    workspace: '/simulated',
+    createWorkspace: () => Promise.resolve(noWorkspace()),
+    adapter: scriptedModel(clock),
+    tools: scriptedTools(clock),
+    store,
+    clock,
+    projectId: 'p',
+  });
+  const projects = projectsOf(orion);
+  const { servedTurns: turns, turnLog: log } = store;
+  const report = (what: string, error: unknown): void => {
+    if (isDefect(error)) world.fail(`${what}: ${String(error)}`);
+  };
+  const queue = await PgBossQueue.over(
+    new SimulatedJobs(connection, () => world.chance.isLikely(duplicates())),
+    {
+      database: {
+        executeSql: () => connection.run('select 1').then(() => database.notify()),
+        listen: (_, onMessage) => connection.listen('', onMessage),
+      },
+      turns,
+      clock,
+      isOnly: false,
+      perProject: 1_000,
+      onError: (error) => report(`the queue of ${name}`, error),
+    },
+  );
+  const onEvent = (): void => undefined;
+  const runner = new TurnRunner({
+    queue,
+    turns,
+    log,
+    projects,
+    clock,
+    slots: SLOTS,
+    isOverloaded: () => false,
+    onEvent,
+    onFailure: (_, error) => report(`a turn of ${name}`, error),
+  });
+  const service = createTurnService({
+    turns,
+    log,
+    queue,
+    runner,
+    projects,
+    clock,
+    rates: new ProtocolLimits(clock, {
+      standardTurnsPerMinute: PER_MINUTE,
+      twoStageTurnsPerMinute: PER_MINUTE,
+      controllerTurnsPerMinute: PER_MINUTE,
+    }),
+    maxWaiting: 1_000,
+    isStopping: () => false,
+    onEvent,
+  });
+  runner.start();
+  world.note(`${name} started`);
+  return {
+    life,
+    service,
+    async stop() {
+      world.note(`${name} stops`);
+      await runner.stop(DRAIN_MS);
+      await orion.close();
+      life.kill();
+    },
+  };
+}
+
+/** What nobody expects, however bad the store is. */
+function isDefect(error: unknown): boolean {
+  return !(error instanceof Error) || !('code' in error) || error.code === 'INTERNAL_ERROR';
+}
