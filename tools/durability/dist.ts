@@ -8,6 +8,7 @@ import type { FaultOptions, FaultOutcome } from './src/several-servers/run-fault
 import { FAULTS, waysOf } from './src/several-servers/faults.ts';
 import type { Fault } from './src/several-servers/faults.ts';
 import { cancelElsewhere } from './src/several-servers/cancel.ts';
+import { readInEveryManner } from './src/several-servers/readers.ts';
 import { sendTwice } from './src/several-servers/keys.ts';
 import type { Scenario } from './src/several-servers/scenario.ts';
 
@@ -36,6 +37,7 @@ const SLOWER_SECONDS = 1;
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   cancel: cancelElsewhere,
   keys: sendTwice,
+  readers: readInEveryManner,
 };
 
 const servers = readCount('servers', values.servers);

@@ -114,7 +114,10 @@ export async function runFault(
 }
 
 /** With the last events, since the run cannot be repeated as it was. */
-function judgeTask({ prompt, story }: Task, events: readonly ReadEvent[]): readonly string[] {
+export function judgeTask(
+  { prompt, story }: Task,
+  events: readonly ReadEvent[],
+): readonly string[] {
   const failures = judgeEvents(story, events);
   if (failures.length === 0) return [];
   const steps = events.filter(({ type }) => !['chunk', 'write_progress'].includes(type));
@@ -164,7 +167,11 @@ function outcomeOf(turns: readonly WatchedTurn[], began: number, proxy: CuttingP
 }
 
 /** A server may be away; the key makes the repetition the same turn. */
-async function post(group: Group, first: number, task: Task): Promise<string> {
+export async function post(
+  group: Group,
+  first: number,
+  task: Pick<Task, 'prompt' | 'conversationId'>,
+): Promise<string> {
   const { prompt: content, conversationId } = task;
   for (let tries = 0; ; tries += 1) {
     try {
