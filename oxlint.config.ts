@@ -240,6 +240,10 @@ const testAreas: typeof areas = [
     ['apps/*/src/**/*.test.ts', 'apps/*/src/**/testing/**'],
     [...builtins, 'testTools'],
   ],
+  [
+    ['tools/durability/src/simulation/**/*.test.ts'],
+    [...builtins, 'adapters', 'testTools', 'server'],
+  ],
 ];
 
 export default defineConfig({

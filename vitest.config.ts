@@ -34,7 +34,7 @@ export default defineConfig({
           name: 'unit',
           include: [
             '{packages,apps}/*/src/**/*.test.ts',
-            'tools/{checks,mutate,packaging}/src/**/*.test.ts',
+            'tools/{checks,durability,mutate,packaging}/src/**/*.test.ts',
           ],
           setupFiles: ['packages/testkit/src/testing/temporary-writes.ts'],
           globalSetup: ['packages/testkit/src/postgres/testing/postgres-broker.ts'],

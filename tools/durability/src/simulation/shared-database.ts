@@ -42,7 +42,7 @@ export class SharedDatabase {
 
   static async open(world: World, rewrite: Rewrite): Promise<SharedDatabase> {
     const database = new SharedDatabase(world, rewrite);
-    await migrate(database.#plain());
+    await migrate(database.direct());
     await database.atomically('', (inside) => inside.run(JOBS_TABLE));
     watchRows(database.#connection, {
       executing: () => database.#executing,
@@ -139,7 +139,8 @@ export class SharedDatabase {
     all: (sql, parameters = []) => settle(() => this.#all(sql, parameters)),
   };
 
-  #plain(): SqlDatabase {
+  /** Without a process, its ways and its faults. */
+  direct(): SqlDatabase {
     return {
       ...this.#inside,
       transaction: (work) => this.atomically('', work),
