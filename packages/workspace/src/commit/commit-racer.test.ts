@@ -57,14 +57,14 @@ it.skipIf(process.platform !== 'linux').each(Object.keys(ATTEMPTS))(
       }
     })();
     const outcomes = new Set<string>();
-    for (let round = 0; round < 60; round += 1) {
+    // Until one fits in between: how many that takes is up to the machine.
+    for (let round = 0; round < 60 || !outcomes.has('no error'); round += 1) {
       outcomes.add(await codeOf(ATTEMPTS[name]?.(workspace, round) ?? Promise.resolve()));
       expect(await readdir(outside)).toEqual(['a.txt']);
       expect(await readFile(join(outside, 'a.txt'), 'utf8')).toBe(CANARY);
     }
     racing = false;
     await racer;
-    expect([...outcomes]).toContain('no error');
   },
   60_000,
 );
