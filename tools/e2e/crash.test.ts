@@ -1,36 +1,37 @@
-// @module-tag long
 import { expect, test } from 'vitest';
 
 import { runTool } from './support/tool.ts';
 
 const CRASH = 'durability/crash.ts';
-const KILLS = 5;
 
-test('kills at random moments cost at most the last 100 ms of text', async () => {
-  const seed = Math.floor(Math.random() * 1_000_000_000);
-  const { exitCode, output } = await runTool(CRASH, [
-    '--kills',
-    String(KILLS),
-    '--seed',
-    String(seed),
-  ]);
-  // Printed, because a failure that cannot be repeated is worth nothing.
-  process.stdout.write(`crash test: ${KILLS} kills from seed ${seed}\n`);
-  expect(exitCode, output).toBe(0);
-  expect(output).toMatch(/ 0 failed\n$/);
-}, 120_000);
+/** Shares; the whole is `npm run crash -- --seeds 500`. */
+for (const [kills, tags] of [
+  [1, []],
+  [5, ['long']],
+] as const) {
+  const title = `kills at random moments cost at most the last 100 ms of text: ${kills}`;
+  test(title, { tags: [...tags], timeout: 120_000 }, async () => {
+    const seed = Math.floor(Math.random() * 1_000_000_000);
+    const args = ['--kills', String(kills), '--seed', String(seed)];
+    const { exitCode, output } = await runTool(CRASH, args);
+    // Printed, because a failure that cannot be repeated is worth nothing.
+    process.stdout.write(`crash test: ${kills} kills from seed ${seed}\n`);
+    expect(exitCode, output).toBe(0);
+    expect(output).toMatch(/ 0 failed\n$/);
+  });
+}
 
-/** A share of all calls; the whole is `npm run crash -- --seeds 500`. */
+/** A share of all calls. */
 const CALLS_EVERY = 149;
 
-test('A2: a change that is killed at any call leaves the old bytes or the new ones, and can be made again', async () => {
-  const { exitCode, output } = await runTool(CRASH, [
-    '--calls',
-    '',
-    '--calls-every',
-    `${CALLS_EVERY}`,
-  ]);
-  expect(exitCode, output).toBe(0);
-  const killed = [...output.matchAll(/: (\d+) of \1 killed/gu)];
-  expect(killed.length, output).toBeGreaterThan(10);
-}, 120_000);
+test(
+  'A2: a change that is killed at any call leaves the old bytes or the new ones, and can be made again',
+  { tags: 'long', timeout: 120_000 },
+  async () => {
+    const args = ['--calls', '', '--calls-every', String(CALLS_EVERY)];
+    const { exitCode, output } = await runTool(CRASH, args);
+    expect(exitCode, output).toBe(0);
+    const killed = [...output.matchAll(/: (\d+) of \1 killed/gu)];
+    expect(killed.length, output).toBeGreaterThan(10);
+  },
+);
