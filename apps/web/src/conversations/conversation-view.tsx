@@ -1,7 +1,8 @@
-import type { ConversationAnswer, ShownMessage } from '@orion/contracts';
+import type { ConversationAnswer } from '@orion/contracts';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import type { ReactNode } from 'react';
+import type { UseQueryResult } from '@tanstack/react-query';
 
 import { ApiError } from '../api/api.ts';
 import { useRead } from '../api/context.tsx';
@@ -18,13 +19,12 @@ import { Title } from '../ui/title.tsx';
 import { Composer } from './composer.tsx';
 import type { SentTurn } from './composer.tsx';
 import { StoredMessage, UserMessage } from './message.tsx';
+import { drawnPart, NO_TURNS, withAnswer, withTurn } from './stored-part.ts';
+import type { Newest, ShownTurn } from './stored-part.ts';
 import { TurnItems } from './turn-items.tsx';
 
 /** Messages of the history that are drawn at once. */
 const MOST_MESSAGES = 300;
-
-/** `createdAt` is that of a turn which this page found running. */
-type ShownTurn = SentTurn & { readonly createdAt?: number };
 
 /** A conversation: what is stored of it, and the turns of this page with everything that happens in them. */
 export function ConversationView({
@@ -32,7 +32,12 @@ export function ConversationView({
 }: {
   readonly conversationId: string;
 }): ReactNode {
-  const [turns, setTurns] = useState<readonly ShownTurn[]>([]);
+  const [before, setDrawn] = useState(NO_TURNS);
+  const path = `/api/conversations/${encodeURIComponent(conversationId)}`;
+  const newest = newestOf(useRead<ConversationAnswer>(path));
+  const drawn = withAnswer(before, newest);
+  if (drawn !== before) setDrawn(drawn);
+  const { turns, end } = drawn;
   const queries = useQueryClient();
   const running = useRead<Turns>(RUNNING, { every: 3000 });
   // A turn that another tab, a script or the page before its reload has begun.
@@ -41,18 +46,22 @@ export function ConversationView({
       turn.conversationId === conversationId && !turns.some(({ turnId }) => turnId === turn.turnId),
   );
   const { turnId: otherId, createdAt = 0 } = other ?? {};
+  const addOther = useEffectEvent((turn: ShownTurn) => {
+    setDrawn((now) => withTurn(now, turn, newest));
+    // Its question may have been stored since.
+    if (turns.length === 0) void queries.invalidateQueries({ queryKey: [path] });
+  });
   useEffect(() => {
-    if (otherId === undefined) return;
-    setTurns((before) => [...before, { turnId: otherId, content: '', createdAt }]);
+    if (otherId !== undefined) addOther({ turnId: otherId, content: '', createdAt });
   }, [otherId, createdAt]);
   const last = turns.at(-1);
   const add = (turn: SentTurn): void => {
-    setTurns((before) => [...before, turn]);
+    setDrawn((now) => withTurn(now, turn, newest));
     void queries.invalidateQueries({ queryKey: [RUNNING] });
   };
   return (
     <>
-      <History conversationId={conversationId} drawnSince={turns[0]?.createdAt ?? null} />
+      <History path={path} end={end} />
       <div role="log" aria-label="Turns" aria-live="off">
         {turns.map((turn) => (
           <Turn key={turn.turnId} turn={turn} />
@@ -84,42 +93,43 @@ function ComposerAfter({
   return <Composer {...rest} isBusy={view.end === null && connection.kind !== 'refused'} />;
 }
 
-/** As it was when the page was opened: later turns are drawn from their events. */
+/** An answer that is being read again may be older than the turns. */
+function newestOf({ data, error, isFetching }: UseQueryResult<ConversationAnswer>): Newest {
+  if (isFetching) return undefined;
+  return error instanceof ApiError && error.status === 404 ? null : data;
+}
+
+/** What is stored of it, up to the turns that are drawn from their events. */
 function History({
-  conversationId,
-  drawnSince,
+  path,
+  end,
 }: {
-  readonly conversationId: string;
-  /** When the turn began that follows, if the page found it running. */
-  readonly drawnSince: number | null;
+  readonly path: string;
+  /** The position of what is not drawn here any more. */
+  readonly end: number | null;
 }): ReactNode {
   const [before, setBefore] = useState<number | null>(null);
   const query = before === null ? '' : `?before=${before}`;
-  const stored = useRead<ConversationAnswer>(
-    `/api/conversations/${encodeURIComponent(conversationId)}${query}`,
-  );
+  const stored = useRead<ConversationAnswer>(`${path}${query}`);
   if (stored.error instanceof ApiError && stored.error.status === 404)
     return <Title>New conversation</Title>;
   return (
     <Loaded query={stored} title="Conversation">
-      {({ title, history: all, from, updatedAt }) => {
-        const isDrawnBelow = before === null && drawnSince !== null && updatedAt >= drawnSince;
-        const history = isDrawnBelow ? upToQuestion(all) : all;
-        const hidden = Math.max(0, history.length - MOST_MESSAGES);
+      {(answer) => {
+        const { first, history } = drawnPart(answer, end, MOST_MESSAGES);
         return (
           <>
-            <Title isName>{title}</Title>
-            {from + hidden > 0 && (
+            <Title isName>{answer.title}</Title>
+            {first > 0 && (
               <p className="faint">
-                {counted(from + hidden, 'earlier message')} {from + hidden === 1 ? 'is' : 'are'} not
-                drawn.{' '}
-                <button type="button" onClick={() => setBefore(from + hidden)}>
+                {counted(first, 'earlier message')} {first === 1 ? 'is' : 'are'} not drawn.{' '}
+                <button type="button" onClick={() => setBefore(first)}>
                   Earlier
                 </button>
               </p>
             )}
-            {history.slice(hidden).map((message, index) => (
-              <StoredMessage key={from + hidden + index} message={message} />
+            {history.map((message, index) => (
+              <StoredMessage key={first + index} message={message} />
             ))}
             {before !== null && (
               <button type="button" onClick={() => setBefore(null)}>
@@ -131,11 +141,6 @@ function History({
       }}
     </Loaded>
   );
-}
-
-/** Without what a turn has stored since: its events show that. */
-function upToQuestion(history: readonly ShownMessage[]): readonly ShownMessage[] {
-  return history.slice(0, history.findLastIndex(({ role }) => role === 'user') + 1);
 }
 
 function Turn({ turn: { turnId, content } }: { readonly turn: SentTurn }): ReactNode {
