@@ -87,6 +87,10 @@ describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
     expect([await pendingOf(server), String(await machine.read('a.txt'))]).toEqual([1, 'old\n']);
     await page.getByRole('alert').getByText('1 approval needs you').waitFor({ state: 'attached' });
     await page.getByText('1 pending approval').waitFor();
+    // Nothing goes on by itself.
+    const write = page.locator('[aria-label=Write] .state');
+    expect(await write.textContent()).toBe('waiting for your yes');
+    expect(await write.getAttribute('data-live')).toBe('false');
 
     const yes = await yesOf(page);
     expect(await card(page).getByRole('cell').allTextContents()).toEqual(['old', 'one', 'two']);

@@ -336,6 +336,24 @@ it('has one row for an approval, asked for again by another process or decided',
   expect(rows(decided)).toEqual([['a', 1, null, 'expired']]);
 });
 
+it('knows which approval a write waits for: the last one, until that is decided', () => {
+  const decided = (approvalId: string): Body => ({
+    type: 'approval_decided',
+    approvalId,
+    decision: 'yes',
+  });
+  const waits = (...bodies: Body[]) =>
+    foldEvents(EMPTY_TURN, logOf([session(0), ...bodies])).view.sessions.get('s')?.pendingApproval;
+  expect(waits()).toBe(null);
+  expect(waits(asked('a'))).toBe('a');
+  expect(waits(asked('a'), session(9))).toBe('a');
+  expect(waits(asked('a'), decided('a'))).toBe(null);
+  expect(waits(asked('a'), asked('b'), decided('a'))).toBe('b');
+  expect(waits(asked('a'), decided('b'))).toBe('a');
+  // Whoever goes on with the turn asks again.
+  expect(waits(asked('a'), asked('a'), decided('a'))).toBe(null);
+});
+
 describe('the view of a write', () => {
   const viewOf = (...bodies: Body[]) =>
     foldEvents(EMPTY_TURN, logOf(bodies)).view.sessions.get('s');

@@ -107,6 +107,8 @@ export type SessionView = {
   readonly setAside: readonly { readonly at: number; readonly bytes: number }[];
   readonly corrections: RunCorrections | null;
   readonly code: string | null;
+  /** The approval that it waits for. */
+  readonly pendingApproval: string | null;
   readonly paused: PausedSession | null;
   readonly receipt: WriteReceipt | null;
 };
@@ -244,10 +246,12 @@ function take(draft: Draft, event: RunEvent): void {
       });
     case 'approval_requested': {
       const { approvalId, sessionId = null } = event;
-      return changeApproval(draft, event, { approvalId, sessionId, outcome: null });
+      changeApproval(draft, event, { approvalId, sessionId, outcome: null });
+      return;
     }
     case 'approval_decided':
-      return changeApproval(draft, event, { outcome: event.decision });
+      changeApproval(draft, event, { outcome: event.decision });
+      return;
     default:
       event satisfies never;
       draft.items.push(rawItem(event));
@@ -312,16 +316,27 @@ function changeCall(
 
 /** A process that took the turn over asks for the same approval again. */
 function changeApproval(
-  { items }: Draft,
+  { items, sessions }: Draft,
   { seq, approvalId }: { readonly seq: number; readonly approvalId: string },
   change: Partial<ApprovalItem>,
 ): void {
   const index = items.findLastIndex(
     (item) => item.kind === 'approval' && item.approvalId === approvalId,
   );
-  const item = items[index];
-  if (item?.kind === 'approval') items[index] = { ...item, ...change };
-  else items.push({ kind: 'approval', seq, approvalId, sessionId: null, outcome: null, ...change });
+  const found = items[index];
+  const place = found?.kind === 'approval' ? index : items.length;
+  const before: ApprovalItem =
+    found?.kind === 'approval'
+      ? found
+      : { kind: 'approval', seq, approvalId, sessionId: null, outcome: null };
+  const item = { ...before, ...change };
+  items[place] = item;
+  const session = item.sessionId === null ? undefined : sessions.get(item.sessionId);
+  if (session === undefined) return;
+  // What is asked anew may be asked before the question that it replaces is closed.
+  const isPending = item.outcome === null;
+  if (isPending || session.pendingApproval === approvalId)
+    sessions.set(session.sessionId, { ...session, pendingApproval: isPending ? approvalId : null });
 }
 
 function takeSession(draft: Draft, event: Extract<RunEvent, { type: 'write_session' }>): void {
@@ -386,6 +401,7 @@ function newSession(sessionId: string): SessionView {
     setAside: [],
     corrections: null,
     code: null,
+    pendingApproval: null,
     paused: null,
     receipt: null,
   };

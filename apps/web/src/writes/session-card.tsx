@@ -5,7 +5,7 @@ import type { SessionView } from '../turn/turn-view.ts';
 import { useAnnounced } from '../ui/announcements.tsx';
 import { Name } from '../ui/name.tsx';
 import { Receipt } from './receipt.tsx';
-import { isOpen, sessionWords } from './session-words.ts';
+import { isAtWork, sessionWords } from './session-words.ts';
 import { Watermarks } from './watermarks.tsx';
 
 /** A write where it happened, in a conversation or a list. */
@@ -24,7 +24,7 @@ export function SessionCard({
           <Name>{session.targetFile}</Name>
         </Link>{' '}
         <span>{session.operation}</span>{' '}
-        <span className="state" data-live={isOpen(session)}>
+        <span className="state" data-live={isAtWork(session)}>
           {sessionWords(session)}
         </span>
       </header>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { sessionWords } from './session-words.ts';
+import { isAtWork, sessionWords } from './session-words.ts';
 
 const RECEIVING = {
   status: 'session_active.awaiting_done_or_more_content',
@@ -8,9 +8,10 @@ const RECEIVING = {
   code: null,
   isHeldUp: false,
   isRecovered: false,
+  pendingApproval: null,
 } as const;
 
-it('says each state in words: that it was recovered while it is open, and that saving is held up', () => {
+it('says each state in words: that it waits for somebody, that it was recovered while it is open, and that saving is held up', () => {
   const words = (more: Partial<Parameters<typeof sessionWords>[0]>): string =>
     sessionWords({ ...RECEIVING, ...more });
   expect(words({})).toBe('receiving');
@@ -25,4 +26,12 @@ it('says each state in words: that it was recovered while it is open, and that s
   );
   const corrections = { attempt: 2, max_attempts: 3, invalid_found: 1, places: [] };
   expect(words({ corrections })).toBe('corrections 2 of 3');
+  const asked = { status: 'session_active.finalizing', pendingApproval: 'a' } as const;
+  expect(words({ ...asked, pendingApproval: null })).toBe('writing the file');
+  expect(words(asked)).toBe('waiting for your yes');
+  expect(words({ ...asked, corrections })).toBe('waiting for your yes');
+  expect(words({ ...asked, isRecovered: true })).toBe('recovered, waiting for your yes');
+  expect(words({ ...asked, status: 'session_active.paused' })).toBe('paused');
+  expect(isAtWork({ ...RECEIVING, pendingApproval: null })).toBe(true);
+  expect(isAtWork(asked)).toBe(false);
 });

@@ -21,15 +21,28 @@ export function sessionWords({
   code,
   isHeldUp,
   isRecovered,
-}: Pick<SessionView, 'status' | 'corrections' | 'code' | 'isHeldUp' | 'isRecovered'>): string {
-  const known = WORDS[status] ?? status;
+  pendingApproval,
+}: Pick<
+  SessionView,
+  'status' | 'corrections' | 'code' | 'isHeldUp' | 'isRecovered' | 'pendingApproval'
+>): string {
+  const isWaiting = pendingApproval !== null && isOpen({ status });
+  const known = isWaiting ? 'waiting for your yes' : (WORDS[status] ?? status);
   const words = isRecovered && isOpen({ status }) ? `recovered, ${known}` : known;
   if (isHeldUp && isOpen({ status })) return `${words}, saving is held up`;
-  if (corrections !== null)
+  if (corrections !== null && !isWaiting)
     return `corrections ${corrections.attempt} of ${corrections.max_attempts}`;
   return code === null ? words : `${words} (${code})`;
 }
 
 export function isOpen({ status }: Pick<SessionView, 'status'>): boolean {
   return status !== 'done' && status !== 'aborted' && status !== 'session_active.paused';
+}
+
+/** Something happens without anybody's doing. */
+export function isAtWork({
+  status,
+  pendingApproval,
+}: Pick<SessionView, 'status' | 'pendingApproval'>): boolean {
+  return isOpen({ status }) && pendingApproval === null;
 }

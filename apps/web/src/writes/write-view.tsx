@@ -18,7 +18,7 @@ import { LiveFile } from './live-file.tsx';
 import { openSessionWords } from './open-session.ts';
 import { Receipt } from './receipt.tsx';
 import { SessionActions } from './session-actions.tsx';
-import { isOpen, sessionWords } from './session-words.ts';
+import { isAtWork, sessionWords } from './session-words.ts';
 import { useTurnOfSession } from './use-turn-of-session.ts';
 import { Watermarks } from './watermarks.tsx';
 
@@ -58,7 +58,7 @@ function TurnWrite({
       <Title isName>{session.targetFile}</Title>
       <p>
         {session.operation}{' '}
-        <span className="state" data-live={isOpen(session)}>
+        <span className="state" data-live={isAtWork(session)}>
           {sessionWords(session)}
         </span>{' '}
         {view.end === null && <CancelTurn turnId={turnId} />}
