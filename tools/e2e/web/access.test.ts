@@ -61,7 +61,7 @@ describe.skipIf(missingBrowser !== null)('access to the page', () => {
     await page.keyboard.type('Write it.');
     await page.keyboard.press('Control+Enter');
     await page.getByRole('region', { name: 'Receipt' }).waitFor();
-    await press(page, 'Undo…');
+    await press(page, /^Undo… a\.md, change /u);
     await page.getByRole('dialog').waitFor();
     await press(page, 'Undo a.md');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });

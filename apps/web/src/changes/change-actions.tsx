@@ -9,6 +9,7 @@ import { Confirm } from '../ui/confirm.tsx';
 import { Diff } from '../ui/diff.tsx';
 import { Name } from '../ui/name.tsx';
 import { Loaded } from '../ui/states.tsx';
+import { changeName } from './change-name.ts';
 
 export const CHANGES = '/api/changes';
 
@@ -17,20 +18,29 @@ export type ChangeActionsProps = {
   /** What it changed, in words. */
   readonly what: string;
   readonly status: RecordedChange['status'];
+  /** When, in words, where that is in sight. */
+  readonly time?: string;
 };
 
 /** What a change did, and how it is taken back. */
-export function ChangeActions({ changeId, what, status }: ChangeActionsProps): ReactNode {
+export function ChangeActions({ changeId, what, status, time }: ChangeActionsProps): ReactNode {
   const [isShown, show] = useState(false);
   const [isAsked, ask] = useState(false);
+  const name = changeName(what, changeId, time);
   return (
     <>
       <div className="actions">
-        <button data-row type="button" aria-expanded={isShown} onClick={() => show(!isShown)}>
+        <button
+          data-row
+          type="button"
+          aria-label={`Diff of ${name}`}
+          aria-expanded={isShown}
+          onClick={() => show(!isShown)}
+        >
           Diff
         </button>
         {status === 'in_effect' && (
-          <button type="button" onClick={() => ask(true)}>
+          <button type="button" aria-label={`Undo… ${name}`} onClick={() => ask(true)}>
             Undo…
           </button>
         )}

@@ -41,7 +41,12 @@ export function ChangesView(): ReactNode {
                       {foreign && ', came with the folder'}
                     </span>
                   </div>
-                  <ChangeActions changeId={id} what={nameOf(files)} status={status} />
+                  <ChangeActions
+                    changeId={id}
+                    what={nameOf(files)}
+                    status={status}
+                    time={formatTime(Date.parse(at), Date.now())}
+                  />
                 </li>
               ))}
             </ul>

@@ -2,11 +2,13 @@ import type { WriteReceipt } from '@orion/contracts';
 import type { ReactNode } from 'react';
 
 import { ChangeActions } from '../changes/change-actions.tsx';
+import { changeName } from '../changes/change-name.ts';
 import { counted, formatBytes } from '../ui/format.ts';
 import { Name } from '../ui/name.tsx';
 
 /** The evidence that a file was written, and everything that is not as one would think. */
 export function Receipt({ receipt }: { readonly receipt: WriteReceipt }): ReactNode {
+  const changeId = receipt.backup_id ?? receipt.session_id;
   const { validation_summary: checked, seams, not_kept: notKept, warnings } = receipt;
   const remarks = [
     ...seams.map(
@@ -32,7 +34,7 @@ export function Receipt({ receipt }: { readonly receipt: WriteReceipt }): ReactN
   return (
     <section
       className="receipt"
-      aria-label={`Receipt of ${receipt.target_file}, ${formatBytes(receipt.bytes)}`}
+      aria-label={`Receipt of ${changeName(receipt.target_file, changeId, formatBytes(receipt.bytes))}`}
     >
       <p>
         <strong>Written</strong>: <Name>{receipt.target_file}</Name>,{' '}
