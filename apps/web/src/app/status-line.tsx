@@ -9,6 +9,7 @@ import { counted } from '../ui/format.ts';
 import { Name } from '../ui/name.tsx';
 import { ContactLine } from './contact-line.tsx';
 import { SESSIONS } from '../writes/open-session.ts';
+import { statusWords } from './status-words.ts';
 
 const EVERY_MS = 5000;
 
@@ -28,12 +29,11 @@ export function StatusLine({
   const unfinished =
     sessions.data?.sessions.filter(({ status }) => status !== 'in_use').length ?? 0;
   const pending = usePendingCount();
-  const words = [
-    isLost ? 'no contact with the server' : turns.data === undefined ? 'connecting' : 'connected',
-    counted(running, 'running turn'),
-    counted(pending, 'pending approval'),
-    counted(unfinished, 'unfinished write'),
-  ];
+  const contact = isLost
+    ? 'no contact with the server'
+    : turns.data === undefined
+      ? 'connecting'
+      : 'connected';
   return (
     <header className="status-line" data-lost={isLost}>
       <span>
@@ -42,7 +42,7 @@ export function StatusLine({
             <Place status={status.data} /> ·{' '}
           </>
         )}
-        {words.join(' · ')}
+        {statusWords(contact, { running, pending, unfinished })}
       </span>
       <span className="actions">
         <button type="button" onClick={showKeys}>
