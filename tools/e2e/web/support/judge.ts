@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 import { findingsInAll } from './axe.ts';
-import { nextFrame } from './page-time.ts';
+import { layoutAtRest } from './page-time.ts';
 
 /** A laptop, the same at a zoom of 200 %, and a phone. */
 const LAPTOP = { width: 1280, height: 800 };
@@ -28,8 +28,10 @@ export async function judge(page: Page, state: string): Promise<void> {
   look('text of 200 %', await page.evaluate(problemsOfLayout));
   await setTextSize(page, '');
   await page.setViewportSize(ZOOMED);
+  await layoutAtRest(page);
   look('zoom of 200 %', await page.evaluate(problemsOfLayout));
   await page.setViewportSize(PHONE);
+  await layoutAtRest(page);
   look('phone', await page.evaluate(problemsOfLayout));
   await draw(page, `${state}, phone`);
   // What lies above the page while it is scrolled makes no target small.
@@ -53,8 +55,7 @@ async function setTextSize(page: Page, size: string): Promise<void> {
   await page.evaluate((given) => {
     document.documentElement.style.fontSize = given;
   }, size);
-  // What is measured when sizes change is drawn in the next frame.
-  await nextFrame(page);
+  await layoutAtRest(page);
 }
 
 async function setBars(page: Page, position: string): Promise<void> {

@@ -8,6 +8,22 @@ export async function nextFrame(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
 }
 
+/** When everything has been in the same place for three frames: what is measured when sizes change is drawn in a later one. */
+export async function layoutAtRest(page: Page): Promise<void> {
+  let before = '';
+  for (let still = 0; still < 3;) {
+    await nextFrame(page);
+    const places = await page.evaluate(() =>
+      Array.from(document.querySelectorAll('main *'), (element) => {
+        const { top, height } = element.getBoundingClientRect();
+        return `${top} ${height}`;
+      }).join(),
+    );
+    still = places === before ? still + 1 : 0;
+    before = places;
+  }
+}
+
 /** From here on no time passes on the page, however long a test takes, but what `page.clock` is told. */
 export async function stopTime(page: Page): Promise<void> {
   const stop = async (): Promise<void> =>
