@@ -7,7 +7,13 @@ import { missingBrowser, useBrowser } from '../support/browser.ts';
 import { judge } from './support/judge.ts';
 import { fully } from './support/page-writes.ts';
 import { openTold, refusal, SILENCE } from './support/told-page.ts';
-import { approvalAnswer, HASH, LONG_LINE, LONG_NAME, LONG_WORD } from './support/told-answers.ts';
+import {
+  approvalAnswer,
+  COMMAND_ACTION,
+  LONG_LINE,
+  LONG_NAME,
+  MCP_ACTION,
+} from './support/told-answers.ts';
 
 const ROUTE = '/api/approvals/a';
 const NOBODY = { callId: 'call', sessionId: null, diffs: [] };
@@ -15,29 +21,8 @@ const DIFFS = [{ target_file: LONG_NAME, diff: `+${LONG_LINE}\n`, cut: true }];
 
 const QUESTIONS: readonly (readonly [name: string, answer: ApprovalAnswer])[] = [
   ['of a write', approvalAnswer()],
-  [
-    'of a command',
-    approvalAnswer({
-      ...NOBODY,
-      action: { kind: 'command', command: `make${' '.repeat(40)}${LONG_WORD}`, folder: LONG_NAME },
-    }),
-  ],
-  [
-    'of a tool of an MCP server',
-    approvalAnswer({
-      ...NOBODY,
-      action: {
-        kind: 'mcp',
-        server: LONG_WORD,
-        place: `npx ${LONG_LINE}`,
-        tool: LONG_WORD,
-        name: 'mcp_tool',
-        arguments: { path: LONG_WORD, text: `${LONG_LINE}\u202e` },
-        definition: { description: HASH, schema: HASH, command: HASH },
-        changed: ['description', 'schema', 'command'],
-      },
-    }),
-  ],
+  ['of a command', approvalAnswer({ ...NOBODY, action: COMMAND_ACTION })],
+  ['of a tool of an MCP server', approvalAnswer({ ...NOBODY, action: MCP_ACTION })],
   ['of which only the beginning is here', approvalAnswer({ diffs: DIFFS })],
   [
     'that an earlier version has asked',

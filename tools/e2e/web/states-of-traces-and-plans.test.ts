@@ -97,6 +97,13 @@ describe.skipIf(missingBrowser !== null)('the states of traces, plans and undo',
     await open('/t/t', { '/api/traces': REFUSED });
     await page.getByText('STORE_UNAVAILABLE').waitFor();
     await judge(page, 'a trace, refused');
+    // As many as are read without being asked for, all in one answer.
+    const many = Array.from({ length: 50_000 }, (_, index) =>
+      event(index + 1, 'model_response', { summary: index < 100 ? LONG_LINE : 'more' }),
+    );
+    await open('/t/t', { '/api/traces': { requestId: 't', events: many, next: 50_000 } });
+    await page.getByText('50,000 events; there are more').waitFor();
+    await judge(page, 'a trace of which there is more');
     await open('/t/nowhere');
     await page.getByText('Nothing is recorded of this turn').waitFor();
     await judge(page, 'a trace that is not there');

@@ -8,10 +8,12 @@ import { openTold, refusal, SILENCE, turnSoFar } from './support/told-page.ts';
 import type { Told } from './support/told-page.ts';
 import {
   approvalAnswer,
+  COMMAND_ACTION,
   conversation,
   LONG_LINE,
   LONG_NAME,
   LONG_WORD,
+  MCP_ACTION,
   receipt,
   servedTurn,
 } from './support/told-answers.ts';
@@ -119,6 +121,26 @@ describe.skipIf(missingBrowser !== null)('the states of a conversation', () => {
       await page.getByText(/^The turn ended/u).waitFor();
       await page.getByRole('button', { name: 'Send' }).waitFor();
       await judge(page, `a turn that ended: ${end.status}`);
+    }
+  });
+
+  fully('that asks for a yes to a command, or to a tool of an MCP server', async ({ machine }) => {
+    const { page, open } = await openTold(machine, browser());
+    const actions = { command: COMMAND_ACTION, 'tool of an MCP server': MCP_ACTION };
+    for (const [what, action] of Object.entries(actions)) {
+      const asked = { approvalId: 'a', callId: 'asks', action, hash: 'h' };
+      await open('/c/c', {
+        ...following([call('asks'), { type: 'approval_requested', ...asked }]),
+        '/api/approvals/a': approvalAnswer({
+          callId: 'asks',
+          sessionId: null,
+          diffs: [],
+          action,
+        }),
+      });
+      await page.getByRole('button', { name: 'No', exact: true }).waitFor();
+      await page.locator('.approval [inert]').waitFor({ state: 'detached' });
+      await judge(page, `a turn that asks about a ${what}`);
     }
   });
 

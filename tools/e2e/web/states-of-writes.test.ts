@@ -1,6 +1,6 @@
 // Hazard: how a write is, or why it waits, cannot be read or reached by everybody.
 import type { Page } from 'playwright-core';
-import { describe } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import { missingBrowser, useBrowser } from '../support/browser.ts';
 import { numbered } from '../support/scripts.ts';
@@ -175,6 +175,38 @@ describe.skipIf(missingBrowser !== null)('the states of a write', () => {
     await open(PATH, { [EVENTS]: SILENCE });
     await page.getByText('Waiting for the turn').waitFor();
     await judge(page, 'a write whose turn is awaited');
+  });
+
+  fully('whose text the disk has not confirmed for long', async ({ machine }) => {
+    const { page, open } = await openTold(machine, browser());
+    await page.clock.install();
+    const turn = turnSoFar('t', [TEXT_CAME, session()]);
+    await open(PATH, { ...stored({ bytes: BYTES }), [EVENTS]: turn });
+    await page.locator('[data-live-text]').nth(1).waitFor();
+    const content = `${LONG_LINE}\n`;
+    const length = Buffer.byteLength(content);
+    const marks = { receivedBytes: BYTES + length, savedBytes: BYTES + length, durableBytes: 400 };
+    turn.goOn([
+      { ...TEXT_CAME, offset: BYTES, length, content },
+      { type: 'write_progress', sessionId: 's', ...marks, lines: 303 },
+    ]);
+    await page.getByText('303 lines here').waitFor();
+    const standstill = page.getByRole('region', { name: 'Saving is held up' });
+    expect(await standstill.count()).toBe(0);
+    await page.clock.setSystemTime((await page.evaluate(() => Date.now())) + 15_000);
+    await standstill.getByText('the disk has confirmed nothing').waitFor();
+    await judge(page, 'a write that is saved, and not synced');
+  });
+
+  fully('of more lines than are drawn', async ({ machine }) => {
+    const { page, open } = await openTold(machine, browser());
+    // The last lines are those to be read; of the others only the number counts.
+    const content = `${'\n'.repeat(500_000)}${TEXT}`;
+    const bytes = Buffer.byteLength(content);
+    await open('/w/s', { ...stored({ bytes }), [`${STORED}/content`]: content });
+    await page.getByText('500,302 lines here').waitFor();
+    await page.getByText('500 earlier lines are not drawn here').waitFor();
+    await judge(page, 'a write of more lines than are drawn');
   });
 
   fully('that nobody writes now', async ({ machine }) => {

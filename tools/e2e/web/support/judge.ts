@@ -11,6 +11,8 @@ import { layoutAtRest } from './page-time.ts';
 const LAPTOP = { width: 1280, height: 800 };
 const ZOOMED = { width: 640, height: 400 };
 const PHONE = { width: 360, height: 640 };
+/** Blocks of a text, of 250 lines each, that are judged. */
+const NEAR_BLOCKS = 10;
 
 /**
  * Axe finds nothing in any appearance; on a laptop, zoomed, with letters of twice the size, and on a phone nothing goes
@@ -21,6 +23,7 @@ export async function judge(page: Page, state: string): Promise<void> {
   const look = (where: string, problems: readonly string[]): void => {
     found.push(...problems.map((problem) => `${where}: ${problem}`));
   };
+  await markFarText(page);
   await page.setViewportSize(LAPTOP);
   look('laptop', await page.evaluate(problemsOfLayout));
   await draw(page, `${state}, laptop`);
@@ -36,7 +39,9 @@ export async function judge(page: Page, state: string): Promise<void> {
   await draw(page, `${state}, phone`);
   // What lies above the page while it is scrolled makes no target small.
   await setBars(page, 'static');
+  await setFarText(page, 'none');
   look('phone', await findingsInAll(page));
+  await setFarText(page, '');
   await setBars(page, '');
   await page.setViewportSize(LAPTOP);
   // All states of a test are judged, whatever is wrong with one of them.
@@ -65,6 +70,25 @@ async function setBars(page: Page, position: string): Promise<void> {
   }, position);
 }
 
+/**
+ * Of a text of a hundred thousand lines the blocks far from its end are like those near it, and have no layout until
+ * somebody asks for it, which takes minutes.
+ */
+async function markFarText(page: Page): Promise<void> {
+  await page.evaluate((near) => {
+    const texts = Array.from(document.querySelectorAll<HTMLElement>('[data-live-text]'));
+    for (const { parentElement: block } of texts.slice(0, -near))
+      block?.setAttribute('data-far', '');
+  }, NEAR_BLOCKS);
+}
+
+async function setFarText(page: Page, display: string): Promise<void> {
+  await page.evaluate((given) => {
+    for (const block of document.querySelectorAll<HTMLElement>('[data-far]'))
+      block.style.display = given;
+  }, display);
+}
+
 /** Runs in the page. What scrolls by itself may hold more than it shows; a cell of the trace is a summary. */
 function problemsOfLayout(): readonly string[] {
   type Part = ReturnType<typeof document.querySelector>;
@@ -82,7 +106,7 @@ function problemsOfLayout(): readonly string[] {
   const root = document.documentElement;
   if (root.scrollWidth > root.clientWidth) found.add(`the page is ${root.scrollWidth} pixels wide`);
   const isUnseen = (element: Element): boolean =>
-    element.closest('.unseen, .skip, [hidden], dialog:not([open]), canvas') !== null;
+    element.closest('.unseen, .skip, [hidden], [data-far], dialog:not([open]), canvas') !== null;
   const layerOf = (element: Element): Part => {
     for (let at: Part = element; at !== null; at = at.parentElement) {
       const { position } = getComputedStyle(at);

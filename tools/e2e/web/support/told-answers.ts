@@ -127,6 +127,23 @@ export const WRITE_ACTION: ApprovalAction = {
   ],
 };
 
+export const COMMAND_ACTION: ApprovalAction = {
+  kind: 'command',
+  command: `make${' '.repeat(40)}${LONG_WORD}`,
+  folder: LONG_NAME,
+};
+
+export const MCP_ACTION: ApprovalAction = {
+  kind: 'mcp',
+  server: LONG_WORD,
+  place: `npx ${LONG_LINE}`,
+  tool: LONG_WORD,
+  name: 'mcp_tool',
+  arguments: { path: LONG_WORD, text: `${LONG_LINE}\u202e` },
+  definition: { description: HASH, schema: HASH, command: HASH },
+  changed: ['description', 'schema', 'command'],
+};
+
 export const DIFF = `@@ -1,2 +1,2 @@\n-old ${LONG_LINE}\n+new\u200b ${LONG_LINE}\n same\n`;
 
 export function approval(more: Partial<Approval> = {}): Approval {

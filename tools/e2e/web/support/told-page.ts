@@ -1,5 +1,6 @@
 /** A page whose server answers what a test says: for states that a real one is in rarely, or for a moment. */
 import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { Browser, Page } from 'playwright-core';
@@ -43,16 +44,37 @@ export function refusal(code: ErrorCode, message: string, hint: string, status =
   return new Refusal(status, { error: { code, message, hint } });
 }
 
-/** The events of a turn. Without a `done`, more may come, and does not. */
+/** The events of a turn. Without a `done`, more may come, and does only by `goOn`. */
 class TurnSoFar {
-  readonly frames: string;
+  readonly #turnId: string;
+  readonly #readers = new Set<ServerResponse>();
+  #lastSeq = 0;
+  #frames = '';
 
-  constructor(frames: string) {
-    this.frames = frames;
+  constructor(turnId: string, bodies: readonly object[]) {
+    this.#turnId = turnId;
+    this.goOn(bodies);
+  }
+
+  /** Happens in the turn, and is brought to whoever follows it. */
+  goOn(bodies: readonly object[]): void {
+    const frames = bodies.map((body) => frame(this.#turnId, (this.#lastSeq += 1), body)).join('');
+    this.#frames += frames;
+    for (const reader of this.#readers) reader.write(frames);
+  }
+
+  follow(reader: ServerResponse, isNew: boolean): void {
+    if (isNew) reader.write(this.#frames);
+    this.#readers.add(reader);
+    reader.on('close', () => this.#readers.delete(reader));
   }
 }
 
 export function turnSoFar(turnId: string, bodies: readonly (RunEventBody | object)[]): TurnSoFar {
+  return new TurnSoFar(turnId, bodies);
+}
+
+function frame(turnId: string, seq: number, body: object): string {
   const base = {
     requestId: turnId,
     projectId: 'p',
@@ -62,11 +84,7 @@ export function turnSoFar(turnId: string, bodies: readonly (RunEventBody | objec
     phaseIndex: 0,
     cycleIndex: 0,
   };
-  const frames = bodies.map((body, index) => {
-    const seq = index + 1;
-    return `id: ${seq}\ndata: ${JSON.stringify({ ...base, ...body, seq })}\n\n`;
-  });
-  return new TurnSoFar(frames.join(''));
+  return `id: ${seq}\ndata: ${JSON.stringify({ ...base, ...body, seq })}\n\n`;
 }
 
 export async function openTold(machine: Sandbox, browser: Browser): Promise<ToldPage> {
@@ -107,8 +125,8 @@ async function startStreams(find: (path: string) => Answer | undefined): Promise
     const told = find(new URL(request.url ?? '/', 'http://localhost').pathname);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const behind = Number(request.headers['last-event-id'] ?? 0);
-    const frames = told instanceof TurnSoFar && behind === 0 ? told.frames : '';
-    response.write(`:\n\n${frames}`);
+    response.write(':\n\n');
+    if (told instanceof TurnSoFar) told.follow(response, behind === 0);
     const alive = setInterval(() => response.write(':\n\n'), 5000);
     response.on('close', () => clearInterval(alive));
   });
