@@ -47,55 +47,48 @@ export async function readNews(
   return news;
 }
 
-const TURN = 'turn.turn_no, turn.last_seq, turn.finished_at, turn.folded_at';
-const EVENT = 'event.seq, event.epoch, event.kind, event.data, event.stored_at';
+/** The events behind the cursor. How far they go is decided from their sizes alone: texts that are not taken are not read. */
+const eventsBehind = (
+  turnNo: string,
+  seq: string,
+): string => `select seq, epoch, kind, stored_at, data
+    from turn_event where turn_no = ${turnNo} and seq > ${seq} and seq <= (
+      select max(seq) from (
+        select seq, sum(octet_length(data))
+          over (order by seq rows between unbounded preceding and 1 preceding) as bytes_before
+        from turn_event where turn_no = ${turnNo} and seq > ${seq}
+        order by seq limit ${MAX_EVENTS}
+      ) as sized where coalesce(bytes_before, 0) <= $3
+    )`;
 
-// How far the events go is decided from their sizes alone: texts that are not taken are not read.
+const COLUMNS = `turn.turn_no, turn.last_seq, turn.finished_at, turn.folded_at, at_cursor.epoch as epoch_at,
+  event.seq, event.epoch, event.kind, event.data, event.stored_at`;
 
-/**
- * One scan from the cursor on. The event there is part of the answer only where none is behind it; otherwise its epoch
- * comes with the first of those.
- */
-const POSTGRES = `select cursor.place, ${TURN}, ${EVENT}, event.epoch_before
+const atCursor = (seq: string): string =>
+  `left join turn_event as at_cursor on at_cursor.turn_no = turn.turn_no and at_cursor.seq = ${seq}`;
+
+const POSTGRES = `select cursor.place, ${COLUMNS}
   from unnest($1::text[], $2::integer[]) with ordinality as cursor (turn_id, after_seq, place)
-  join turn on turn.turn_id = cursor.turn_id
-  left join lateral (
-    select seq, epoch, kind, stored_at, data,
-      lag(epoch) over (order by seq) as epoch_before, lead(seq) over (order by seq) as next_seq,
-      sum(case when seq > cursor.after_seq then octet_length(data) else 0 end)
-        over (order by seq rows between unbounded preceding and 1 preceding) as bytes_before
-    from turn_event where turn_no = turn.turn_no and seq >= cursor.after_seq
-    order by seq limit ${MAX_EVENTS + 1}
-  ) as event on coalesce(event.bytes_before, 0) <= $3
-    and (event.seq > cursor.after_seq or event.next_seq is null)
+  join turn on turn.turn_id = cursor.turn_id ${atCursor('cursor.after_seq')}
+  left join lateral (${eventsBehind('turn.turn_no', 'cursor.after_seq')}) as event on true
   order by cursor.place, event.seq`;
 
-/** Two scans: whatever a window covers would be copied, texts included. */
-const SQLITE = `select ${TURN}, ${EVENT}, at_cursor.epoch as epoch_before
-  from turn left join turn_event as at_cursor on at_cursor.turn_no = turn.turn_no and at_cursor.seq = $2
-  left join turn_event as event on event.turn_no = turn.turn_no and event.seq > $2 and event.seq <= (
-    select max(seq) from (
-      select seq, sum(octet_length(data))
-        over (order by seq rows between unbounded preceding and 1 preceding) as bytes_before
-      from turn_event where turn_no = turn.turn_no and seq > $2
-      order by seq limit ${MAX_EVENTS}
-    ) as sized where coalesce(bytes_before, 0) <= $3
-  )
+const SQLITE = `select ${COLUMNS}
+  from turn ${atCursor('$2')} left join (
+    ${eventsBehind('(select turn_no from turn where turn_id = $1)', '$2')}
+  ) as event on true
   where turn.turn_id = $1 order by event.seq`;
 
-function newsOf({ turnId, seq }: Cursor, rows: readonly SqlRow[]): News | undefined {
+function newsOf({ turnId }: Cursor, rows: readonly SqlRow[]): News | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
-  const isAtCursor = first['seq'] === seq;
-  const epochAt = (isAtCursor ? first['epoch'] : first['epoch_before']) ?? null;
-  const behind = isAtCursor || first['seq'] === null ? [] : rows;
   return {
     turnNo: Number(first['turn_no']),
     lastSeq: Number(first['last_seq']),
     isOver: first['finished_at'] !== null,
     isFolded: first['folded_at'] !== null,
-    epochAt: epochAt === null ? null : Number(epochAt),
-    entries: behind.map((row) => toEntry(turnId, row)),
+    epochAt: first['epoch_at'] === null ? null : Number(first['epoch_at']),
+    entries: first['seq'] === null ? [] : rows.map((row) => toEntry(turnId, row)),
   };
 }
 
