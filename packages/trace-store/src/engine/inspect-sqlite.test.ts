@@ -26,7 +26,8 @@ async function hashesOf(version: number): Promise<readonly [whole: string, steps
 test('the schema of each version that we wrote is known, and no other', async () => {
   const found = await Promise.all(MIGRATIONS.map((_, index) => hashesOf(index + 1)));
   expect(SCHEMAS).toEqual(found.map(([whole]) => whole));
-  expect(new Set(found.map(([, steps]) => steps))).toEqual(new Set([STEP_TABLE_HASH]));
+  // A version finds the table of steps as it knows it in every later one.
+  expect(new Set(found.slice(11).map(([, steps]) => steps))).toEqual(new Set([STEP_TABLE_HASH]));
 });
 
 const OWNER: StoreOwner = {
@@ -126,7 +127,7 @@ test('a store without the one row that proves it is somebody else’s', async ()
 });
 
 test('a later version says so, and nobody else can', async () => {
-  const later = "insert into schema_step values (99, 'later'); create table later (a text)";
+  const later = "insert into schema_step values (99, 'later', 12); create table later (a text)";
   const newer = await contentsAfter(later);
   expect(newer).toEqual({ kind: 'newer', version: 99 });
   expect(() => requireOwn('a.db', newer, OWNER)).toThrow('has the schema 99');

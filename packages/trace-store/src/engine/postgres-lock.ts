@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
-import type { DatabaseLock, LockOptions } from './sql-database.ts';
+import { MIGRATIONS } from '../migrations/migrations.ts';
+import type { DatabaseLock, LockOptions, SqlRunner } from './sql-database.ts';
 
 /** Any number that nobody else uses for an advisory lock in the same database. */
 const SERVING_LOCK = 7_306_127_450_214;
@@ -22,7 +23,7 @@ export async function takeAdvisoryLock(
       [SERVING_LOCK],
     );
     const isTaken = rows[0]?.taken === 't';
-    const others = isTaken && sharedBy !== undefined ? await otherHolders(client) : [];
+    const others = isTaken && sharedBy !== undefined ? await otherHolders(client, sharedBy) : [];
     if (isTaken && others.every(({ same }) => same === 't'))
       return { isOnly: others.length === 0, gone: gone.signal, release };
   } catch (error) {
@@ -34,20 +35,41 @@ export async function takeAdvisoryLock(
   return null;
 }
 
-/** The name under which a connection shares the lock: the server shows it of each one that has it. */
-export function nameOfSharer(sharedBy: string): string {
-  return `orion ${sharedBy}`;
+/**
+ * The name of a connection that has the lock, which the server shows to others: with whom it is shared, and which schema
+ * this program knows. At most 63 characters.
+ */
+export function nameOfHolder({ sharedBy = '-' }: LockOptions): string {
+  return `orion ${sharedBy} ${MIGRATIONS.length}`;
 }
 
+const SHARED_BY = "split_part(application_name, ' ', 2)";
+const SCHEMA = "split_part(application_name, ' ', 3)";
+
+/** $1 is the lock. */
+const HOLDERS = `from pg_locks join pg_stat_activity using (pid)
+  where locktype = 'advisory' and granted and pid <> pg_backend_pid()
+    and pg_locks.database = (select oid from pg_database where datname = current_database())
+    and (classid::bigint << 32) + objid::bigint = $1::bigint and objsubid = 1`;
+
 /** Asked while the lock is held: of two that must not share it, at least the second one sees the other. */
-async function otherHolders(client: Client): Promise<readonly { readonly same: string | null }[]> {
+async function otherHolders(
+  client: Client,
+  sharedBy: string,
+): Promise<readonly { readonly same: string | null }[]> {
   const { rows } = await client.query<{ same: string | null }>(
-    `select application_name = current_setting('application_name') as same
-     from pg_locks join pg_stat_activity using (pid)
-     where locktype = 'advisory' and granted and pid <> pg_backend_pid()
-       and pg_locks.database = (select oid from pg_database where datname = current_database())
-       and (classid::bigint << 32) + objid::bigint = $1::bigint and objsubid = 1`,
-    [SERVING_LOCK],
+    `select ${SHARED_BY} = $2 as same ${HOLDERS}`,
+    [SERVING_LOCK, sharedBy],
   );
   return rows;
+}
+
+/** The oldest schema that a program which serves the store knows: 0 if one does not say, null if none serves. */
+export async function oldestServing(runner: SqlRunner): Promise<number | null> {
+  const [row] = await runner.all(
+    `select min(case when ${SCHEMA} ~ '^[0-9]{1,9}$' then ${SCHEMA}::integer else 0 end) as oldest ${HOLDERS}`,
+    [SERVING_LOCK],
+  );
+  const oldest = row?.['oldest'] ?? null;
+  return oldest === null ? null : Number(oldest);
 }

@@ -1,8 +1,7 @@
 import type { Client, Notification, PoolClient, PoolConfig, QueryResult } from 'pg';
 import { Socket } from 'node:net';
-import { defined } from '@orion/contracts';
 import { Places } from './places.ts';
-import { nameOfSharer, takeAdvisoryLock } from './postgres-lock.ts';
+import { nameOfHolder, takeAdvisoryLock } from './postgres-lock.ts';
 import { onAbort, SqlRefusedError, storeClosed, storeUnavailable } from './sql-database.ts';
 import type {
   SqlDatabase,
@@ -175,12 +174,11 @@ export async function openPostgres(
         stop();
       };
     },
-    async takeLock({ sharedBy } = {}) {
+    async takeLock(options = {}) {
       if (closed) throw storeClosed();
-      const named =
-        sharedBy === undefined ? config : { ...config, application_name: nameOfSharer(sharedBy) };
+      const named = { ...config, application_name: nameOfHolder(options) };
       try {
-        return await takeAdvisoryLock(new Client(named), { ...defined({ sharedBy }) });
+        return await takeAdvisoryLock(new Client(named), options);
       } catch (error) {
         throw translated(error, conceal);
       }

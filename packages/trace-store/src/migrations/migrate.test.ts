@@ -252,20 +252,6 @@ describe.each(engines)('%s', (_, newDatabase) => {
     expect(await approvals.decide('asked', 'h', yes)).toMatchObject({ kind: 'decided' });
     await database.close();
   });
-
-  test('a newer schema is refused and left alone', async () => {
-    const database = await (await newDatabase())();
-    const first = step(1, 'create table one (a text)');
-    await migrate(database, [first, step(2, 'create table two (a text)')]);
-    await expect(migrate(database, [first])).rejects.toMatchObject({
-      code: 'STORE_TOO_NEW',
-      retryable: false,
-    });
-    expect(await database.all('select max(version) as version from schema_step')).toEqual([
-      { version: 2 },
-    ]);
-    await database.close();
-  });
 });
 
 test('a step may take longer than a statement: a store that is large enough would never start again', async () => {

@@ -1,4 +1,5 @@
 import { OrionError } from '@orion/contracts';
+import { oldestServing } from '../engine/postgres-lock.ts';
 import { SqlRefusedError } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRunner } from '../engine/sql-database.ts';
 import type { StoreOwner } from '../engine/store-owner.ts';
@@ -9,12 +10,14 @@ import type { Migration } from './migrations.ts';
 const ADVISORY_LOCK = 7_306_127_450_213;
 
 /**
- * Brings the schema to the newest step.
+ * Brings the schema to the newest step, or leaves a newer one as it is if this program can work with that.
  *
  * 1. A step and the record that it is done are one transaction, so an interrupted step has not begun.
  * 2. One process works at a time; the others wait and find the work done.
- * 3. A schema with an unknown step is refused before anything is changed.
+ * 3. A schema with an unknown step is refused before anything is changed, unless the step says that this program can work
+ *    with it (`readableBy`).
  * 4. A step takes as long as it takes: one that copies a large store would otherwise fail at every start.
+ * 5. On Postgres, a step is not taken while a server runs that could not work with it.
  */
 export async function migrate(
   database: SqlDatabase,
@@ -22,24 +25,22 @@ export async function migrate(
 ): Promise<void> {
   const newest = migrations.at(-1)?.version ?? 0;
   // A normal start takes one query and no lock.
-  if ((await versionOf(database)) === newest) return;
+  const found = await versionOf(database);
+  if (found === newest) return;
+  if (found > newest) return requireReadable(database, newest);
   const takeNext =
     (migration: Migration) =>
     async (inside: SqlRunner): Promise<void> => {
-      if (inside.dialect === 'postgres') {
-        await inside.all('select pg_advisory_xact_lock($1::bigint)', [ADVISORY_LOCK]);
-      }
+      await takeTurns(inside);
       await inside.run(STEPS);
-      const version = await versionIn(inside);
-      if (version > newest) throw tooNew(version, newest);
-      if (version >= migration.version) return;
+      if ((await versionIn(inside)) >= migration.version) return;
+      await requireNobodyBehind(inside, migration);
       await takeStep(inside, migration);
     };
   for (const migration of migrations) {
     await database.transaction(takeNext(migration), { isLimited: false });
   }
-  const version = await versionIn(database);
-  if (version > newest) throw tooNew(version, newest);
+  await requireReadable(database, newest);
 }
 
 /**
@@ -69,10 +70,54 @@ const STEPS = `create table if not exists schema_step (
 
 async function takeStep(inside: SqlRunner, migration: Migration): Promise<void> {
   for (const statement of migration.statements(inside.dialect)) await inside.run(statement);
-  await inside.run('insert into schema_step (version, name) values ($1, $2)', [
-    migration.version,
-    migration.name,
+  const { version, name, readableBy } = migration;
+  await inside.run('insert into schema_step (version, name) values ($1, $2)', [version, name]);
+  if (readableBy === undefined) return;
+  await inside.run('update schema_step set readable_by = $1 where version = $2', [
+    readableBy,
+    version,
   ]);
+}
+
+/** A server that runs does not ask again what its store looks like: it would find out by its statements. */
+async function requireNobodyBehind(
+  inside: SqlRunner,
+  { version, readableBy = version }: Migration,
+): Promise<void> {
+  if (inside.dialect !== 'postgres') return;
+  const oldest = await oldestServing(inside);
+  if (oldest === null || oldest >= readableBy) return;
+  throw new OrionError({
+    code: 'STORE_IN_USE',
+    message: `A server of an older version runs, which could not work with the schema ${version} of the store`,
+    hint: 'Stop the servers of the older version first.',
+    details: { version, readableBy, oldest },
+  });
+}
+
+/**
+ * For a server that holds its store, within the transaction in which it says so: a step that began before saw no server,
+ * so its end is waited for.
+ */
+export async function requireUsable(inside: SqlRunner): Promise<void> {
+  await takeTurns(inside);
+  await requireReadable(inside, MIGRATIONS.length);
+}
+
+/** Until the end of the transaction. */
+async function takeTurns(inside: SqlRunner): Promise<void> {
+  if (inside.dialect !== 'postgres') return;
+  await inside.all('select pg_advisory_xact_lock($1::bigint)', [ADVISORY_LOCK]);
+}
+
+/** Rejects with STORE_TOO_NEW if a step that this program does not know is not for it. */
+async function requireReadable(runner: SqlRunner, newest: number): Promise<void> {
+  const version = await versionIn(runner);
+  if (version <= newest) return;
+  const [row] = await runner.all(
+    'select max(coalesce(readable_by, version)) as needed from schema_step',
+  );
+  if (Number(row?.['needed']) > newest) throw tooNew(version, newest);
 }
 
 /** Whether none of our tables is there. */

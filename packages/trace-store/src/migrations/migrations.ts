@@ -8,6 +8,11 @@ import type { SqlRunner } from '../engine/sql-database.ts';
 export type Migration = {
   readonly version: number;
   readonly name: string;
+  /**
+   * The oldest version whose programs work with a store that has this step, also those that run while it is taken. Left
+   * out: only programs that know the step. Of the steps 1 to 12 nothing was recorded.
+   */
+  readonly readableBy?: number;
   readonly statements: (dialect: SqlRunner['dialect']) => readonly string[];
 };
 
@@ -27,6 +32,11 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   { version: 10, name: 'write sessions in rows', statements: writeSessions },
   { version: 11, name: 'what else several hosts share', statements: sharedRecords },
+  {
+    version: 12,
+    name: 'which programs work with a step',
+    statements: () => ['alter table schema_step add column readable_by integer'],
+  },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { OrionError, sleep } from '@orion/contracts';
 import type { Clock, ServingHold } from '@orion/contracts';
 import type { DatabaseLock, LockOptions, SqlDatabase } from '../engine/sql-database.ts';
+import { requireUsable } from '../migrations/migrate.ts';
 
 /** A process that was killed may need a moment until its lock is gone. */
 const ATTEMPTS = 10;
@@ -19,6 +20,8 @@ const RETAKE_MS = 1_000;
  * 2. A lock that went with its connection is taken again. It is lost when another process wrote its name meanwhile: our
  *    own earlier connection may hold it for a while. Where the store is shared that one is not in the way, and another
  *    name says nothing.
+ * 3. The lock is held before the schema is looked at, and a step of the schema looks at the lock: a server and a step that
+ *    it cannot work with do not pass each other.
  */
 export async function holdServing(
   database: SqlDatabase,
@@ -53,14 +56,18 @@ export async function holdServing(
 
   watch();
   try {
-    await database.transaction(async (inside) => {
-      await inside.run('delete from serving');
-      await inside.run('insert into serving (id, pid, host) values ($1, $2, $3)', [
-        id,
-        process.pid,
-        hostname(),
-      ]);
-    });
+    await database.transaction(
+      async (inside) => {
+        await requireUsable(inside);
+        await inside.run('delete from serving');
+        await inside.run('insert into serving (id, pid, host) values ($1, $2, $3)', [
+          id,
+          process.pid,
+          hostname(),
+        ]);
+      },
+      { isLimited: false },
+    );
   } catch (error) {
     released.abort();
     await lock.release();
