@@ -8,6 +8,7 @@ import type { FaultOptions, FaultOutcome } from './src/several-servers/run-fault
 import { FAULTS, waysOf } from './src/several-servers/faults.ts';
 import type { Fault } from './src/several-servers/faults.ts';
 import { cancelElsewhere } from './src/several-servers/cancel.ts';
+import { endProcesses } from './src/several-servers/poison.ts';
 import { readInEveryManner } from './src/several-servers/readers.ts';
 import { sendTwice } from './src/several-servers/keys.ts';
 import type { Scenario } from './src/several-servers/scenario.ts';
@@ -37,6 +38,7 @@ const SLOWER_SECONDS = 1;
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   cancel: cancelElsewhere,
   keys: sendTwice,
+  poison: endProcesses,
   readers: readInEveryManner,
 };
 

@@ -27,8 +27,9 @@ export type TurnClaim = {
   /** The newest checkpoint that was stored; null if there is none. */
   readonly checkpoint: JsonValue;
   /**
-   * Attempts since that checkpoint was stored, this one included, but for those that gave the turn back. The turn of
-   * a process that dies again and again in the same place is known by it.
+   * Attempts since that checkpoint was stored, this one included, but for those that gave the turn back; the first
+   * checkpoint of a turn does not count. The turn of a process that dies again and again in the same place is known by
+   * it.
    */
   readonly idleAttempts: number;
 };

@@ -62,7 +62,7 @@ function describeOwners(withLog: WithTurnLog): void {
       expect(await log.epochOf(`${turnId}-other`)).toBe(0);
     }));
 
-  test('attempts are counted from a checkpoint on, once each, but not who only ends the turn', () =>
+  test('attempts are counted from a checkpoint on, but the first, once each, and not who only ends the turn', () =>
     withLog(async (log, turnId) => {
       const idle = async (attempt: number | null): Promise<number> =>
         (await log.acquire(turnId, attempt)).idleAttempts;
@@ -71,9 +71,11 @@ function describeOwners(withLog: WithTurnLog): void {
       await log.append(turnId, epoch, 1, events(1, 1));
       expect(await idle(4)).toBe(4);
       let attempt = 4;
-      for (const [first, others] of [
-        [2, []],
-        [3, [`${turnId}-other`]],
+      for (const [first, others, after] of [
+        // Where it begins.
+        [2, [], 6],
+        [3, [], 1],
+        [4, [`${turnId}-other`], 1],
       ] as const) {
         const last = await log.acquire(turnId, (attempt += 1));
         const owners = [last];
@@ -87,7 +89,7 @@ function describeOwners(withLog: WithTurnLog): void {
             ...(owner === last ? { checkpoint: { at: first } } : {}),
           })),
         );
-        expect(await idle((attempt += 1))).toBe(1);
+        expect(await idle((attempt += 1))).toBe(after);
       }
       // The other one stored no checkpoint.
       expect((await log.acquire(`${turnId}-other`, 2)).idleAttempts).toBe(2);

@@ -166,7 +166,7 @@ export class TurnAdmission {
       };
       const scope = new TurnScope(dependencies, ids, signal, begun, {
         approvals,
-        checkpoints: new TurnCheckpoints(turn, checkpoint),
+        checkpoints: new TurnCheckpoints(turn, left),
         left,
         handOff,
         giveBack: (reason) => notNow.abort(reason),

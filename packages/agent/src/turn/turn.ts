@@ -52,6 +52,7 @@ export async function* runTurn(
     text.add(event);
     traceApproval(scope, event);
     writer.note(event, draft && owned?.checkpoints.place(draft, event.seq));
+    owned?.checkpoints.note(event);
     return event;
   };
   const storeNotice = (): RunEvent | null => {

@@ -23,6 +23,8 @@ export type GroupOptions = {
   readonly isOneParent: boolean;
   /** For the first server, or for the parent and each of its workers. */
   readonly preload?: Preload | undefined;
+  /** For each server, and another one is started for one that ends, as the parent of workers does. */
+  readonly keepsUp?: boolean;
 };
 
 const LOOK_MS = 100;
@@ -31,10 +33,18 @@ export async function startGroup(stage: Stage, options: GroupOptions): Promise<G
   return options.isOneParent ? startWorkers(stage, options) : startServers(stage, options);
 }
 
-async function startServers(stage: Stage, { count, preload }: GroupOptions): Promise<Group> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, (_, index) => stage.serve(index === 0 ? preload : undefined)),
-  );
+async function startServers(stage: Stage, options: GroupOptions): Promise<Group> {
+  const { count, preload, keepsUp = false } = options;
+  let isEnding = false;
+  const servers: Served[] = [];
+  const restarts: Promise<void>[] = [];
+  const start = async (index: number): Promise<void> => {
+    if (isEnding) return;
+    const server = await stage.serve(index === 0 || keepsUp ? preload : undefined);
+    servers[index] = server;
+    if (keepsUp) void server.ended.then(() => restarts.push(start(index)));
+  };
+  await Promise.all(Array.from({ length: count }, (_, index) => start(index)));
   return {
     at(index) {
       const server = servers[index % servers.length];
@@ -55,6 +65,8 @@ async function startServers(stage: Stage, { count, preload }: GroupOptions): Pro
       else servers.push(await stage.serve());
     },
     async end() {
+      isEnding = true;
+      await Promise.all(restarts);
       for (const server of servers) server.signal('SIGTERM');
       await Promise.all(servers.map(({ ended }) => ended));
     },

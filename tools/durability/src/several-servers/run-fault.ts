@@ -197,7 +197,7 @@ async function orSilent<Answer>(asking: Promise<Answer>): Promise<Answer> {
 }
 
 /** Whoever reads a turn later sees what its first reader has seen. */
-async function readAgain(
+export async function readAgain(
   server: Served,
   turns: readonly WatchedTurn[],
 ): Promise<readonly string[]> {

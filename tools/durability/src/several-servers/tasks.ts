@@ -18,7 +18,10 @@ const BEGINNING = 'Now I write the file. ';
 const DONE = 'The file is in its place.';
 
 /** The tasks, and one story of all of them together for the provider and the files. */
-export function makeTasks(count: number): {
+export function makeTasks(
+  count: number,
+  lines = LINES,
+): {
   readonly tasks: readonly Task[];
   readonly whole: Story;
 } {
@@ -27,7 +30,7 @@ export function makeTasks(count: number): {
   const tasks = numbers.map((number): Task => {
     const prompt = `Do task ${number}.`;
     const target = `notes/${number}.md`;
-    const text = Array.from({ length: LINES }, (_, line) => `Line ${line + 1} of ${number}\n`).join(
+    const text = Array.from({ length: lines }, (_, line) => `Line ${line + 1} of ${number}\n`).join(
       '',
     );
     const history = { contains: prompt };

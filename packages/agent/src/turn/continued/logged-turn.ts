@@ -16,7 +16,12 @@ export type LoggedTurn = {
   readonly since: SinceCheckpoint;
 };
 
-export type LoggedSession = { readonly last: SessionEvent | null; readonly bytes: number };
+export type LoggedSession = {
+  readonly last: SessionEvent | null;
+  readonly bytes: number;
+  /** The most bytes that it has had. */
+  readonly most: number;
+};
 
 /** The ids of what people were asked, and of what was said to be decided. */
 export type LoggedApprovals = {
@@ -27,8 +32,10 @@ export type LoggedApprovals = {
 /** What happened after the checkpoint. */
 export type SinceCheckpoint = {
   readonly events: number;
-  /** Owners that asked the model again. */
+  /** Owners that asked the model again, of those that found text of it. */
   readonly rewinds: number;
+  /** The model has said something that is not void. */
+  readonly hasText: boolean;
   /** Calls were announced, by a protocol that reports no checkpoints. */
   readonly hasCalls: boolean;
   /** Requests to a model, as far as their phases show them. */
@@ -54,6 +61,7 @@ export async function readLoggedTurn(
   const since = {
     events: 0,
     rewinds: 0,
+    hasText: false,
     hasCalls: false,
     requests: 0,
     characters: 0,
@@ -78,10 +86,14 @@ export async function readLoggedTurn(
       const isWaiting = before?.kind === 'approval_requested';
       if (before?.epoch === entry.epoch && !isWaiting)
         since.milliseconds += entry.storedAt - before.storedAt;
-      if (event.type === 'rewind') since.rewinds += 1;
+      if (event.type === 'rewind') {
+        since.rewinds += 1;
+        since.hasText = false;
+      }
       if (event.type === 'tool_calls') since.hasCalls = true;
       if (event.type === 'chunk' && event.source === 'model') {
         since.characters += event.content.length;
+        since.hasText = true;
       }
       if (event.type === 'write_chunk') since.contentBytes += event.length;
     }
@@ -94,15 +106,15 @@ export async function readLoggedTurn(
 function noteSession(sessions: Map<string, LoggedSession>, event: RunEvent): void {
   switch (event.type) {
     case 'write_session': {
-      const bytes = sessions.get(event.sessionId)?.bytes ?? 0;
-      sessions.set(event.sessionId, { last: event, bytes });
+      const { bytes = 0, most = 0 } = sessions.get(event.sessionId) ?? {};
+      sessions.set(event.sessionId, { last: event, bytes, most });
       return;
     }
     case 'write_chunk':
     case 'write_rewind': {
-      const last = sessions.get(event.sessionId)?.last ?? null;
+      const { last = null, most = 0 } = sessions.get(event.sessionId) ?? {};
       const bytes = event.type === 'write_rewind' ? event.toOffset : event.offset + event.length;
-      sessions.set(event.sessionId, { last, bytes });
+      sessions.set(event.sessionId, { last, bytes, most: Math.max(most, bytes) });
       return;
     }
     default:

@@ -5,7 +5,10 @@ import { restoreState } from './checkpoint.ts';
 import { interrupted } from './left-turn.ts';
 import type { LeftTurn } from './left-turn.ts';
 
-/** The model is asked for the same message by at most so many owners more, if none completes it. */
+/**
+ * The model is asked for the same message by at most so many owners more, if it began to answer each of them and none
+ * completes it. Where it said nothing, attempts are counted by whoever hands them out.
+ */
 const MAX_REWINDS = 3;
 /** A token is about four characters, where nobody has counted them. */
 const CHARACTERS_PER_TOKEN = 4;
@@ -35,6 +38,7 @@ export function* resume(scope: TurnScope, left: LeftTurn): Generator<RunEventBod
   if (since.hasCalls) {
     throw interrupted('The protocol does not report how far its calls have come.');
   }
+  if (!since.hasText) return;
   if (since.rewinds >= MAX_REWINDS) {
     throw interrupted(`It was taken over ${since.rewinds} times within one message of the model.`);
   }

@@ -403,6 +403,45 @@ it('a session that was paused ends the turn as it would have', async () => {
   expect(second.adapter.requests).toEqual([]);
 });
 
+/** Of the attempt that has the turn now. */
+const idleAttempts = async ({ store }: TakenTurn, attempt: number): Promise<number> =>
+  (await store.turnLog.acquire('t', attempt)).idleAttempts;
+
+it('owners that die before the model says anything are counted, and do not end the turn', async () => {
+  const turn = await openTurn();
+  for (let attempt = 1; attempt <= 6; attempt += 1) {
+    expect(await idleAttempts(turn, attempt)).toBe(attempt);
+    const death = { at: storing('phase'), after: true };
+    expect(await turn.run(await turn.owner([], { death }))).toBeNull();
+  }
+  await turn.run(await turn.owner([textReply('an answer')]));
+  const log = await expectWhole(turn);
+  expect(types(log)).toEqual([...Array.from({ length: 7 }, () => 'phase'), 'chunk', 'done']);
+});
+
+it('an owner that has more of a file than any before has come further, and no other', async () => {
+  const turn = await openTurn();
+  const lines = (count: number): string =>
+    Array.from({ length: count }, (_, index) => `line ${index}\n`).join('');
+  const idle: number[] = [];
+  // Whoever goes on repeats what there is.
+  const write = async (count: number, ...before: readonly FakeReply[]): Promise<void> => {
+    idle.push(await idleAttempts(turn, idle.length + 1));
+    const owner = await turn.owner([...before, saying(text(lines(count)))]);
+    const running = turn.run(owner);
+    await expect.poll(async () => streamedBytes(await turn.log())).toBe(lines(count).length);
+    await expect.poll(() => streamed(turn)).toBe(lines(count));
+    owner.kill();
+    await running;
+  };
+  await write(40, callsReply([beginCall()]));
+  await write(80);
+  const [session] = await (await turn.owner([])).orion.listSessions();
+  await truncate(join(session?.session_dir ?? '', 'content.txt'), lines(40).length);
+  await write(80);
+  expect([...idle, await idleAttempts(turn, 4)]).toEqual([1, 1, 1, 2]);
+});
+
 it('gives up a message that three more owners did not complete', async () => {
   const turn = await openTurn();
   for (let owner = 0; owner < 4; owner += 1) {

@@ -4,6 +4,7 @@ import type {
   PendingCalls,
   ProtocolStrategy,
   Redact,
+  RunEvent,
   RunEventBody,
   TurnState,
   WriteReceipt,
@@ -16,6 +17,8 @@ import type { OwnedTurn } from '../../store/owned-turn.ts';
 import type { CheckpointDraft, TurnStep } from '../turn-step.ts';
 import { messagesOf, storeCalls, storeState } from './checkpoint.ts';
 import type { Checkpoint } from './checkpoint.ts';
+import type { LeftTurn } from './left-turn.ts';
+import type { LoggedTurn } from './logged-turn.ts';
 
 /** What a checkpoint takes of a turn. */
 export type CheckpointedTurn = {
@@ -43,16 +46,21 @@ export type TurnStand = {
  *
  * 1. The messages are stored before the checkpoint that counts them, so that it never counts too many; those that it
  *    does not count are replaced.
- * 2. That a tool with an effect begins, and that a file is written, is stored before anything follows from it.
+ * 2. It is stored again when a file has come further than any owner before has reported, once for each owner: then
+ *    the turn does not stand still.
+ * 3. That a tool with an effect begins, and that a file is written, is stored before anything follows from it.
  */
 export class TurnCheckpoints {
   readonly #owned: OwnedTurn;
   #latest: Checkpoint | null;
+  /** The write sessions of earlier owners; null once one of them has come further. */
+  #left: LoggedTurn['sessions'] | null;
 
-  /** `latest`: that of an earlier owner. */
-  constructor(owned: OwnedTurn, latest: Checkpoint | null) {
+  /** `left`: of earlier owners. */
+  constructor(owned: OwnedTurn, left: Pick<LeftTurn, 'checkpoint' | 'logged'> | null) {
     this.#owned = owned;
-    this.#latest = latest;
+    this.#latest = left?.checkpoint ?? null;
+    this.#left = left?.logged.sessions ?? null;
   }
 
   /** Takes the state as it is now. */
@@ -94,6 +102,15 @@ export class TurnCheckpoints {
   place(draft: CheckpointDraft, seq: number): JsonValue {
     this.#latest = { ...draft, seq };
     return this.#latest as unknown as JsonValue;
+  }
+
+  /** Called with every event of the turn. */
+  note(event: RunEvent): void {
+    if (this.#left === null || event.type !== 'write_chunk') return;
+    const { most = 0 } = this.#left.get(event.sessionId) ?? {};
+    if (event.offset + event.length <= most) return;
+    this.#left = null;
+    this.#keep({});
   }
 
   /** A tool with an effect is about to begin; stored with the next statement. */
