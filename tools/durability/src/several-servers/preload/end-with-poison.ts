@@ -7,14 +7,12 @@ import { ClientRequest } from 'node:http';
 
 const { ORION_POISON: poison = '', ORION_DEATHS: deaths = '' } = process.env;
 
-const { end } = ClientRequest.prototype;
+const original = Object.getPrototypeOf(ClientRequest.prototype) as Pick<ClientRequest, 'end'>;
 ClientRequest.prototype.end = function (this: ClientRequest, ...args: unknown[]): ClientRequest {
   const [body] = args;
-  if (typeof body === 'string' || body instanceof Uint8Array) {
-    if (Buffer.from(body as Uint8Array).includes(poison)) {
-      appendFileSync(deaths, `${process.pid}\n`);
-      process.kill(process.pid, 'SIGKILL');
-    }
+  if (body instanceof Uint8Array && Buffer.from(body).includes(poison)) {
+    appendFileSync(deaths, `${process.pid}\n`);
+    process.kill(process.pid, 'SIGKILL');
   }
-  return Reflect.apply(end, this, args) as ClientRequest;
+  return Reflect.apply(original.end, this, args) as ClientRequest;
 };
