@@ -1,5 +1,6 @@
 import type { ProcessLife } from './process-life.ts';
 import type { SharedDatabase } from './shared-database.ts';
+import { ALONE } from './simulated-jobs.ts';
 import type { World } from './world.ts';
 
 export type OwnerlessTurnsOptions = {
@@ -12,8 +13,6 @@ export type OwnerlessTurnsOptions = {
   readonly isCalm: () => boolean;
 };
 
-/** From this attempt without progress on a turn waits until a process runs nothing else. */
-const ALONE_FROM = 3;
 const LOOK_MS = 250;
 const LONGEST_MS = 12_000;
 
@@ -21,6 +20,9 @@ const LONGEST_MS = 12_000;
  * Looks how long a turn that is not over has nobody who runs it, while there is somebody who could: a process that has
  * been well for all that time. A process that is cut off runs nothing either. Answers that are lost or late make others
  * wait, too: a job whose taker never heard of it has to become silent first. So it looks only while the weather is calm.
+ *
+ * A turn that is to run alone waits in a line, one of which runs at a time: as long as those before it take. What tells
+ * it is its job. The attempts without progress do not: the one that only put the turn into the line is not counted.
  */
 export class OwnerlessTurns {
   readonly #world: World;
@@ -64,12 +66,13 @@ export class OwnerlessTurns {
     const { now } = this.#world;
     if (!this.#isCalm() || !this.#takers().some(({ isHealthy }) => isHealthy)) this.startOver();
     const rows = this.#database.rows(
-      `select turn_id, epoch, state, idle_attempts, cancel_requested_at,
+      `select turn_id, epoch, state,
+         exists (select 1 from simulated_job where id = turn_id and queue = '${ALONE}') as is_to_run_alone,
          (select process from simulated_owner where turn_no = turn.turn_no order by epoch desc limit 1) as process
        from turn where state is not null and finished_at is null`,
     );
     const open = new Set<string>();
-    for (const { turn_id: id, epoch, state, idle_attempts: idle, process } of rows) {
+    for (const { turn_id: id, epoch, state, is_to_run_alone: isToRunAlone, process } of rows) {
       const turnId = String(id);
       open.add(turnId);
       // It may have had an owner between two looks.
@@ -77,7 +80,7 @@ export class OwnerlessTurns {
       this.#epochs.set(turnId, Number(epoch));
       if (isNew) this.#since.set(turnId, now);
       const isOwned = state === 1 && this.#owners.get(String(process))?.isHealthy === true;
-      if (isOwned || Number(idle) >= ALONE_FROM) {
+      if (isOwned || isToRunAlone === 1) {
         this.#since.delete(turnId);
         continue;
       }

@@ -6,7 +6,7 @@ import type { SqlDatabase, SqlRow, SqlValue } from '@orion/trace-store/over-data
 const SILENT_MS = 10_000;
 const NOW = `cast(unixepoch('subsec') * 1000 as integer)`;
 const TURNS: QueueName = 'turn.v1';
-const ALONE: QueueName = 'turn.alone.v1';
+export const ALONE: QueueName = 'turn.alone.v1';
 
 /** The rows that the engine would keep in a schema of its own. */
 export const JOBS_TABLE = `create table if not exists simulated_job (
