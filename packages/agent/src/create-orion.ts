@@ -150,7 +150,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   return {
     runTurn: (request) => turns.run(messageOf(request), request),
     runOwnedTurn: (claim, request) =>
-      turns.runOwned(messageOf(request), request, () => records.own(claim)),
+      turns.runOwned(messageOf(request), request, () => records.own(claim, request.complete)),
     ...promptsOf(shared),
     async describeContext(request = {}) {
       const { tools: connected } = await tools.connect(stop.signal);

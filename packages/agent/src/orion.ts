@@ -3,6 +3,7 @@ import type {
   Approval as StoredApproval,
   CleanReport,
   Clock,
+  CompleteAttempt,
   DecideRequest,
   ErrorCode,
   FileList,
@@ -181,6 +182,8 @@ export type OwnedTurnRequest = Omit<TurnRequest, 'recover'> & {
    * events end without a `done`, so that another owner can continue. `signal`, in contrast, cancels the turn.
    */
   readonly handOff?: AbortSignal;
+  /** Called in the transaction that ends the turn, for the queue that has handed it out. */
+  readonly complete?: CompleteAttempt;
 };
 
 /** Which request is meant: the next one of this conversation, or of a new one. */

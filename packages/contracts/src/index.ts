@@ -356,6 +356,7 @@ export type {
 export { fitsLog, formatEventId, parseEventId } from './turn-position.ts';
 export type { TurnPosition } from './turn-position.ts';
 export type {
+  CompleteAttempt,
   QueueLimits,
   QueuePlace,
   StoreTransaction,

@@ -1,6 +1,7 @@
 import type { ConversationSave } from './conversation-store.ts';
 import type { JsonValue } from './json.ts';
 import type { TurnPosition } from './turn-position.ts';
+import type { CompleteAttempt } from './turn-queue.ts';
 
 /** One stored event of a turn. `seq` is the number that every reader sees: 1, 2, 3 … without a gap. */
 export type TurnLogEvent = {
@@ -63,7 +64,7 @@ export type AppendOutcome =
 
 export type FinishOutcome =
   | Exclude<AppendOutcome, { kind: 'stored' }>
-  /** With the revision that the conversation has now; null where a repeat found both stored. */
+  /** With the revision that the conversation has now; null without one, and where a repeat found both stored. */
   | { readonly kind: 'stored'; readonly lastSeq: number; readonly revision: number | null }
   | { readonly kind: 'stale' };
 
@@ -104,10 +105,15 @@ export interface TurnLog {
    */
   appendAll(appends: readonly TurnAppend[]): Promise<readonly AppendOutcome[]>;
   /**
-   * Stores the last events of a turn and its conversation, both or neither. A conversation that is stale keeps the
-   * events from being stored, too.
+   * Stores the last events of a turn and its conversation, and ends the attempt that a queue has handed out: all of it
+   * or nothing. A conversation that is stale keeps the events from being stored, too; without the attempt the owner is
+   * fenced. A repeat of what was stored completes nothing again.
    */
-  finish(append: TurnAppend, conversation: ConversationSave): Promise<FinishOutcome>;
+  finish(
+    append: TurnAppend,
+    conversation: ConversationSave | null,
+    complete?: CompleteAttempt,
+  ): Promise<FinishOutcome>;
   /** Asks the owner to end the turn; it learns of it with its next append. False if the turn is over or unknown. */
   requestCancel(turnId: string): Promise<boolean>;
   /** The events after `afterSeq` in order, at most `limit`. `limit` defaults to 1,000. */

@@ -13,6 +13,12 @@ export interface StoreTransaction {
 }
 
 /**
+ * Ends an attempt with the transaction that ends its turn. False: the turn is not this attempt's any more, and the
+ * transaction must be rolled back.
+ */
+export type CompleteAttempt = (transaction: StoreTransaction) => Promise<boolean>;
+
+/**
  * One attempt to run a turn. A later attempt of the same turn has a higher number. `isAlone`: this process runs nothing
  * else beside it, as was asked for.
  */
@@ -27,7 +33,7 @@ export type QueuePlace = { readonly projectId: string };
 
 /**
  * Runs a turn. Before it returns it has completed the attempt or given it back; otherwise the queue has the turn tried
- * again after a pause. `lost` is aborted when the queue has given the turn to somebody else.
+ * again after a pause, unless it is another attempt's. `lost` is aborted when the queue has given the turn to somebody else.
  */
 export type TurnHandler = (attempt: TurnAttempt, lost: AbortSignal) => Promise<void>;
 
@@ -63,7 +69,7 @@ export interface TurnQueue {
   withdraw(turnId: string, transaction: StoreTransaction): Promise<void>;
   /**
    * Ends an attempt whose turn is over; with the transaction that ends it, or without one if the turn was over before.
-   * False if a later attempt has the turn: the transaction must then be rolled back.
+   * False if it is not this attempt that has the turn: the transaction must then be rolled back.
    */
   complete(attempt: TurnAttempt, transaction: StoreTransaction | null): Promise<boolean>;
   /** Hands out nothing any more. Resolves when no handler runs; turns that wait stay for the next start. */

@@ -1,4 +1,11 @@
-import type { Clock, ConversationSave, ConversationStore, TurnLog } from '@orion/contracts';
+import type {
+  Clock,
+  CompleteAttempt,
+  ConversationSave,
+  ConversationStore,
+  TransactionOutcome,
+  TurnLog,
+} from '@orion/contracts';
 import { describe, expect, test } from 'vitest';
 import { createFakeClock } from './fake-clock.ts';
 import { done, events } from './turn-log-events.ts';
@@ -9,7 +16,8 @@ type Opened = { readonly turnLog: TurnLog; readonly conversations: ConversationS
  * What a turn log and a store of conversations keep together.
  *
  * 1. An owner whose turn was acquired by another, or is over, changes no conversation.
- * 2. The last events of a turn and its conversation are stored together or not at all.
+ * 2. The last events of a turn and its conversation are stored, and the attempt of a queue is completed, together or
+ *    not at all.
  */
 export function describeTurnEndContract(
   name: string,
@@ -124,6 +132,68 @@ export function describeTurnEndContract(
         expect(await finish(3, 3, 2, next.epoch)).toEqual({ kind: 'finished' });
         expect(await turnLog.read(id, 0)).toHaveLength(2);
         expect(await textsOf(store, id)).toEqual(['after']);
+      }));
+
+    test('the attempt of a queue is completed with the end of its turn, or neither is', () =>
+      withStore(async (store, id) => {
+        const { turnLog } = store;
+        const { epoch } = await turnLog.acquire(id, 1);
+        const append = { turnId: id, epoch, expectSeq: 1, events: [...events(1, 1), done(2)] };
+        const ends: TransactionOutcome[] = [];
+        const seen: unknown[] = [];
+        /** Does something in the transaction, which is seen by the next one if it is stored. */
+        const complete =
+          (answer: () => boolean): CompleteAttempt =>
+          async (transaction) => {
+            transaction.onEnd((outcome) => ends.push(outcome));
+            const [row] = await transaction.all(
+              'select protocol, last_seq from turn where turn_id = $1',
+              [id],
+            );
+            seen.push(row);
+            await transaction.all('update turn set protocol = $2 where turn_id = $1', [id, 'x']);
+            return answer();
+          };
+        const fail = (): never => {
+          throw new Error('of the queue');
+        };
+        expect(await turnLog.finish(append, said(id, 7, 'one'), complete(fail))).toEqual({
+          kind: 'stale',
+        });
+        const save = said(id, 0, 'one');
+        const refuse = complete(() => false);
+        expect(await turnLog.finish(append, save, refuse)).toEqual({ kind: 'fenced' });
+        await expect(turnLog.finish(append, save, complete(fail))).rejects.toThrow('of the queue');
+        expect(await turnLog.read(id, 0)).toEqual([]);
+        expect(await textsOf(store, id)).toBeNull();
+        const stored = { kind: 'stored', lastSeq: 2, revision: 1 };
+        expect(
+          await turnLog.finish(
+            append,
+            save,
+            complete(() => true),
+          ),
+        ).toEqual(stored);
+        expect(seen).toEqual(Array(3).fill({ protocol: null, last_seq: 2 }));
+        expect(ends).toEqual(['undone', 'undone', 'committed']);
+        // A repeat finds all of it done.
+        const again = await turnLog.finish(append, save, complete(fail));
+        expect(again).toEqual({ ...stored, revision: null });
+        expect(ends).toHaveLength(3);
+      }));
+
+    test('a turn ends without a conversation, too', () =>
+      withStore(async (store, id) => {
+        const { turnLog } = store;
+        const { epoch } = await turnLog.acquire(id, 1);
+        const append = { turnId: id, epoch, expectSeq: 1, events: [done(1)] };
+        const stored = { kind: 'stored', lastSeq: 1, revision: null };
+        expect(await turnLog.finish(append, null, () => Promise.resolve(false))).toEqual({
+          kind: 'fenced',
+        });
+        expect(await turnLog.finish(append, null)).toEqual(stored);
+        expect(await turnLog.finish(append, null)).toEqual(stored);
+        expect(await seqsOf(turnLog, id)).toEqual([1]);
       }));
 
     test('of an owner and the one that takes its turn at once, one writes the conversation', () =>

@@ -248,6 +248,41 @@ export function describeTurnQueueContract(
         expect(await queue.complete({ turnId, attempt: 2 }, null)).toBe(false);
       }));
 
+    test('an attempt is completed with the end of its turn, or both are not', () =>
+      withQueue(async (tested) => {
+        const { queue, turns, log } = tested;
+        const { handler, attempts, open } = recorder();
+        const outcomes: string[] = [];
+        queue.work(
+          handler(async (attempt) => {
+            const { turnId } = attempt;
+            const { epoch } = await log.acquire(turnId, attempt.attempt);
+            const finish = async (completing: TurnAttempt, isUndone: boolean) => {
+              const events = [{ seq: 1, kind: 'done', data: {} }];
+              const append = { turnId, epoch, expectSeq: 1, events };
+              const { kind } = await log.finish(append, null, async (transaction) => {
+                const isOwn = await queue.complete(completing, transaction);
+                return isOwn && !isUndone;
+              });
+              outcomes.push(kind);
+            };
+            await finish({ ...attempt, attempt: attempt.attempt - 1 }, false);
+            await finish(attempt, true);
+            if (attempt.attempt === 1) return queue.giveBack(attempt);
+            await finish(attempt, false);
+            outcomes.push(String(await queue.complete(attempt, null)));
+            return undefined;
+          }),
+          SLOTS,
+        );
+        const turnId = await submit(tested);
+        open(turnId);
+        await settled(async () => (await turns.find(turnId))?.state).toBe('done');
+        await tested.pass();
+        expect(outcomes).toEqual(['fenced', 'fenced', 'fenced', 'fenced', 'stored', 'true']);
+        expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2]);
+      }));
+
     test('a queue that drains hands out nothing and waits for what runs; the next one goes on with the rest', () =>
       withQueue(async (tested) => {
         const { queue, turns } = tested;

@@ -61,8 +61,9 @@ type Held = {
  * 2. A job comes with the transaction that stores its turn, and is deleted once the turn is over. A turn that is not
  *    over and has no job, such as one of another queue, gets one.
  * 3. The number of an attempt is that of the job, counted on from the attempts before the job was made.
- * 4. What is held is confirmed until its handler has ended, also while the queue drains. An attempt that the engine does
- *    not confirm is lost: its signal is aborted.
+ * 4. What is held is confirmed until it was completed or given back, also while the queue drains: if the engine does not
+ *    hear of that, because this process dies, its silence counts from then. An attempt that the engine does not confirm is
+ *    lost: its signal is aborted.
  * 5. A turn that is to run alone waits in a queue of its own. Who takes it takes nothing else until it has run; only one
  *    process at a time does.
  */
@@ -169,7 +170,9 @@ export class PgBossQueue implements TurnQueue {
 
   async complete(attempt: TurnAttempt, transaction: StoreTransaction | null): Promise<boolean> {
     const held = this.#of(attempt);
-    if (held === undefined || !(await this.#jobs.complete(held.job, transaction))) return false;
+    if (held === undefined) return false;
+    if (held.end === 'completed') return true;
+    if (!(await this.#jobs.complete(held.job, transaction))) return false;
     if (transaction === null) held.end ??= 'completed';
     transaction?.onEnd((outcome) => {
       if (outcome === 'committed') held.end ??= 'completed';
@@ -334,7 +337,7 @@ export class PgBossQueue implements TurnQueue {
 
   async #confirm(): Promise<void> {
     const held = [...this.#held.values()].filter(
-      ({ end, lost }) => end !== 'completed' && !lost.signal.aborted,
+      ({ end, lost }) => end === null && !lost.signal.aborted,
     );
     if (held.length === 0) return;
     const confirmed = await this.#jobs.confirm(held.map(({ job }) => job));

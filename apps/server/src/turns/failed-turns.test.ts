@@ -128,20 +128,50 @@ it('goes on with a turn that failed once', async () => {
   expect(epochs[1]).toBeGreaterThan(epochs[0] ?? Infinity);
 });
 
-it.each(['FENCED', 'TURN_FINISHED'] as const)(
-  'writes nothing into a turn that another owner has (%s, C5)',
-  async (code) => {
-    const { submit, turns, pass } = await startWith(async function* () {
-      yield* [];
-      throw failure(code);
-    });
-    const turnId = await submit();
-    await expect.poll(() => turns.running()).toBe(0);
-    await pass(60_000);
-    expect(await turns.service.log.read(turnId, 0)).toEqual([]);
-    expect(await turns.service.find(turnId)).toMatchObject({ state: 'running' });
-  },
-);
+it('writes nothing into a turn that is over, and does not try it again (C5)', async () => {
+  const { submit, turns, pass } = await startWith(async function* () {
+    yield* [];
+    throw failure('TURN_FINISHED');
+  });
+  const turnId = await submit();
+  await expect.poll(() => turns.running()).toBe(0);
+  await pass(60_000);
+  expect(await turns.service.log.read(turnId, 0)).toEqual([]);
+  expect(await turns.service.find(turnId)).toMatchObject({ state: 'running' });
+});
+
+it('writes nothing into a turn that a later attempt has, and does not run it (C5)', async () => {
+  let runs = 0;
+  const { submit, turns, pass } = await startWith(async function* (orion, { turnId, epoch }) {
+    runs += 1;
+    await orion.store.turnLog.acquire(turnId, 9);
+    const late = { ...PLACE, seq: 1, kind: 'chunk', data: {} };
+    await orion.store.turnLog.append(turnId, epoch, 1, [late]);
+    yield* [];
+  });
+  const turnId = await submit();
+  await expect.poll(() => runs).toBe(1);
+  for (let attempt = 2; attempt < 9; attempt += 1) await pass(1_000);
+  expect(await turns.service.log.read(turnId, 0)).toEqual([]);
+  expect(await turns.service.find(turnId)).toMatchObject({ state: 'running' });
+  expect(runs).toBe(1);
+});
+
+it('runs a turn again that its owner lost to nobody, as where the store went back', async () => {
+  let runs = 0;
+  const { submit, ended, pass } = await startWith(async function* (orion, claim) {
+    runs += 1;
+    yield* sayAndThrow(orion, claim, [], failure(runs === 1 ? 'FENCED' : 'MODEL_MISSING'));
+  });
+  const turnId = await submit();
+  await expect
+    .poll(async () => {
+      await pass(1_000);
+      return runs;
+    })
+    .toBe(2);
+  expect(kindsOf(await ended(turnId))).toEqual(['error', 'done']);
+});
 
 it('tries a turn again every second whose session another process holds', async () => {
   let attempts = 0;

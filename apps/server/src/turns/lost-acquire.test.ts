@@ -22,7 +22,7 @@ it('acquires a turn again whose owner it became without an answer, as the same a
     queue: new InProcessQueue({ turns, clock: systemClock, onError: () => undefined }),
     turns,
     log: {
-      append: (...append) => log.append(...append),
+      finish: (...end) => log.finish(...end),
       read: (...place) => log.read(...place),
       async acquire(turnId, attempt) {
         attempts.push(attempt);

@@ -23,7 +23,7 @@ it('gives a turn back that was being acquired when the others were handed off', 
     queue,
     turns,
     log: {
-      append: (...append) => log.append(...append),
+      finish: (...end) => log.finish(...end),
       read: (...place) => log.read(...place),
       async acquire(turnId, attempt) {
         acquiring.resolve();

@@ -18,7 +18,7 @@ import type { TurnEnding } from './turn-end.ts';
 export type TurnRunnerOptions = {
   readonly queue: TurnQueue;
   readonly turns: Pick<ServedTurns, 'find' | 'toRun' | 'release' | 'look'>;
-  readonly log: Pick<TurnLog, 'acquire' | 'append' | 'read'>;
+  readonly log: Pick<TurnLog, 'acquire' | 'finish' | 'read'>;
   readonly projects: Pick<Projects, 'of'>;
   readonly clock: Clock;
   /** How many turns run at the same time. */
@@ -42,8 +42,6 @@ const MAX_IDLE_ATTEMPTS = 5;
 /** Turns that wait for a person take room, too: further ones take slots as well. */
 const MAX_RESTING = 1_000;
 const STOPPING = new OrionError({ code: 'SERVER_STOPPING', message: 'The server stops' });
-/** The turn is not this attempt's any more. */
-const LOST: ReadonlySet<string> = new Set(['FENCED', 'TURN_FINISHED']);
 /** And from this one on it runs alone: it may be what its processes die of, or have stood beside that. */
 const ALONE_FROM = 3;
 /** A session whose owner is alive is asked for again after this time. */
@@ -52,6 +50,13 @@ const BUSY_MS = 1_000;
 const ACQUIRE_PAUSES_MS: readonly number[] = [50, 500];
 /** What may be otherwise in the next attempt. */
 const PASSING: ReadonlySet<string> = new Set(['TURN_LOG_GAP', 'STORE_UNAVAILABLE']);
+
+/**
+ * How an attempt ends. `lost`: another owner has the turn, or the store went back to before this one had it. Only the
+ * queue can know which, and has it tried again unless somebody else does.
+ */
+type AttemptEnd = 'over' | 'given back' | 'lost';
+const LOST: Readonly<Record<string, AttemptEnd>> = { FENCED: 'lost', TURN_FINISHED: 'over' };
 
 type Running = {
   readonly claim: TurnClaim;
@@ -71,9 +76,10 @@ type Running = {
  * 1. An attempt ends its turn, gives it back, or fails and is followed by another one. Nothing that it throws leaves
  *    this class but as the failure of the attempt.
  * 2. What a turn says goes to the log alone: nothing here passes it to a reader.
- * 3. Whether a turn is to end, and whether it is still its owner's, is in the store; a call of this process only has it
+ * 3. Whatever ends a turn completes its attempt in the same transaction, so that there is never one without the other.
+ * 4. Whether a turn is to end, and whether it is still its owner's, is in the store; a call of this process only has it
  *    looked at earlier.
- * 4. Few turns begin at a time, and while others wait for that the queue hands out no further ones: another process may
+ * 5. Few turns begin at a time, and while others wait for that the queue hands out no further ones: another process may
  *    have them begin sooner.
  */
 export class TurnRunner {
@@ -198,25 +204,32 @@ export class TurnRunner {
     try {
       claim = await this.#acquire(attempt, lost);
     } catch (error) {
-      if (!LOST.has(toErrorInfo(error).code)) throw error;
-      await queue.complete(attempt, null);
+      const end = LOST[toErrorInfo(error).code];
+      if (end === undefined) throw error;
+      if (end === 'over') await queue.complete(attempt, null);
       return;
     }
     const turn = await reading;
     const isSuspect = claim.idleAttempts >= ALONE_FROM && !isAlone;
-    let outcome: 'over' | 'given back' = 'given back';
-    if (turn === null) outcome = 'over';
-    else if (claim.idleAttempts > MAX_IDLE_ATTEMPTS) {
-      await this.#end(turn, attempt.attempt, POISONED);
-      outcome = 'over';
-    } else if (!isSuspect) outcome = await this.#run(claim, turn, attempt, lost, onBegun);
-    if (outcome === 'over') {
-      await queue.complete(attempt, null);
-      return;
+    let end: AttemptEnd = 'given back';
+    if (turn === null) end = 'over';
+    else if (claim.idleAttempts > MAX_IDLE_ATTEMPTS) end = await this.#end(turn, attempt, POISONED);
+    else if (!isSuspect) end = await this.#run(claim, turn, attempt, lost, onBegun);
+    switch (end) {
+      case 'over':
+        // It may have been over before, or without an answer.
+        await queue.complete(attempt, null);
+        return;
+      case 'given back':
+        // First: from then on it may go on elsewhere, should this process end before the store has answered.
+        await queue.giveBack(attempt, { isAlone: isSuspect });
+        // A turn that is not released has the state of one that runs until its next attempt.
+        await turns.release(claim).catch((error: unknown) => onFailure(turnId, error));
+        return;
+      case 'lost':
+        return;
     }
-    // A turn that is not released has the state of one that runs until its next attempt.
-    await turns.release(claim).catch((error: unknown) => onFailure(turnId, error));
-    await queue.giveBack(attempt, { isAlone: isSuspect });
+    end satisfies never;
   }
 
   /** Without an answer of the store it may have happened: the same attempt asks again, so that it counts once. */
@@ -239,7 +252,7 @@ export class TurnRunner {
     attempt: TurnAttempt,
     lost: AbortSignal,
     onBegun: () => void,
-  ): Promise<'over' | 'given back'> {
+  ): Promise<AttemptEnd> {
     const { onFailure, clock } = this.#options;
     const { turnId } = turn;
     const running: Running = {
@@ -257,23 +270,22 @@ export class TurnRunner {
     this.#lookLater();
     lost.addEventListener('abort', () => handOff.abort(), { once: true });
     try {
-      const ended = this.#drain(turn, running, onBegun);
+      const ended = this.#drain(turn, running, attempt, onBegun);
       // One that is overdue may still fail when it comes back.
       ended.catch(() => undefined);
-      const outcome = await Promise.race([ended, running.overdue.promise]);
-      if (outcome !== 'overdue') return outcome;
-      if (cancel.signal.aborted) await this.#end(turn, null, CANCELLED);
-      return 'over';
+      const end = await Promise.race([ended, running.overdue.promise]);
+      if (end !== 'overdue') return end;
+      return cancel.signal.aborted ? await this.#end(turn, attempt, CANCELLED) : 'lost';
     } catch (error) {
       const { code, retryable } = toErrorInfo(error);
-      if (LOST.has(code)) return 'over';
+      const end = LOST[code];
+      if (end !== undefined) return end;
       onFailure(turnId, error);
       if (code === 'SESSION_BUSY') await sleep(clock, BUSY_MS, handOff.signal, cancel.signal);
       if (handOff.signal.aborted || code === 'SESSION_BUSY') return 'given back';
       const mayPass = retryable || PASSING.has(code);
       if (mayPass && claim.idleAttempts < MAX_IDLE_ATTEMPTS) throw error;
-      await this.#end(turn, attempt.attempt, endingOf(error));
-      return 'over';
+      return await this.#end(turn, attempt, endingOf(error));
     } finally {
       this.#running.delete(turnId);
     }
@@ -283,16 +295,18 @@ export class TurnRunner {
   async #drain(
     turn: TurnToRun,
     running: Running,
+    attempt: TurnAttempt,
     onBegun: () => void,
-  ): Promise<'over' | 'given back'> {
+  ): Promise<AttemptEnd> {
     const { claim, cancel, handOff, asks } = running;
-    const { projects, onEvent } = this.#options;
+    const { projects, queue, onEvent } = this.#options;
     const { turnId: _, protocol, ...request } = turn;
     const events = projects.of(turn.projectId).runOwnedTurn(claim, {
       ...request,
       ...defined({ protocol: protocol ?? undefined }),
       signal: cancel.signal,
       handOff: handOff.signal,
+      complete: (transaction) => queue.complete(attempt, transaction),
     });
     let isOver = false;
     for await (const event of events) {
@@ -308,13 +322,28 @@ export class TurnRunner {
   }
 
   /** Ends a turn in place of the agent: as a new owner, so that nothing of what ran comes behind it. */
-  async #end(turn: TurnToRun, attempt: number | null, ending: TurnEnding): Promise<void> {
-    const { log, onEvent } = this.#options;
+  async #end(turn: TurnToRun, attempt: TurnAttempt, ending: TurnEnding): Promise<AttemptEnd> {
+    const { log, queue, onEvent } = this.#options;
     const { turnId } = turn;
-    const { epoch, lastSeq } = await log.acquire(turnId, attempt);
+    const { epoch, lastSeq } = await log.acquire(turnId, attempt.attempt);
     const events = await endingEvents(log, { ...turn, lastSeq }, ending);
-    await log.append(turnId, epoch, lastSeq + 1, events);
-    for (const event of events) onEvent(asRunEvent(event));
+    const append = { turnId, epoch, expectSeq: lastSeq + 1, events };
+    const outcome = await log.finish(append, null, (transaction) =>
+      queue.complete(attempt, transaction),
+    );
+    switch (outcome.kind) {
+      case 'stored':
+        for (const event of events) onEvent(asRunEvent(event));
+        return 'over';
+      case 'finished':
+        return 'over';
+      case 'fenced':
+        return 'lost';
+      default: {
+        const message = `The end of the turn was not stored: ${outcome.kind}`;
+        throw new OrionError({ code: 'STORE_UNAVAILABLE', message });
+      }
+    }
   }
 }
 

@@ -21,7 +21,8 @@ export function observeTurnLog(log: TurnLog, health: StoreHealth): TurnLog {
     append: (turnId, epoch, expectSeq, events) =>
       observed(health, log.append(turnId, epoch, expectSeq, events)),
     appendAll: (appends) => observed(health, log.appendAll(appends)),
-    finish: (append, conversation) => observed(health, log.finish(append, conversation)),
+    finish: (append, conversation, complete) =>
+      observed(health, log.finish(append, conversation, complete)),
     requestCancel: (turnId) => observed(health, log.requestCancel(turnId)),
     read: (turnId, afterSeq, limit) => observed(health, log.read(turnId, afterSeq, limit)),
     follow: (turns, signal) => log.follow(turns, signal),

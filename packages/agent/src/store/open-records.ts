@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type {
   Clock,
+  CompleteAttempt,
   OrionError,
   Redact,
   TraceEvent,
@@ -22,7 +23,7 @@ import type { ForeignStore, Store, StoreLocation } from '@orion/trace-store';
 import type { Settings } from '../config/settings.ts';
 import type { NotStored, OrionOptions } from '../orion.ts';
 import { ConversationKeeper } from './conversation-keeper.ts';
-import type { OwnedTurn } from './owned-turn.ts';
+import type { OwnedTurn, ownedTurns } from './owned-turn.ts';
 import { observeConversations, observeTurnLog } from './observed-store.ts';
 import { redactTraces } from './redacted-traces.ts';
 import { StoreHealth } from './store-health.ts';
@@ -41,7 +42,7 @@ export type Records = {
   readonly conversations: ConversationKeeper;
   readonly journals: TurnJournals;
   /** Writes a turn that this process has acquired. Loaded when it is asked for: a command has none. */
-  own(claim: TurnClaim): Promise<OwnedTurn>;
+  own(claim: TurnClaim, complete?: CompleteAttempt): Promise<OwnedTurn>;
   /** A notice about the store for the person, given once; null if there is none. */
   takeNotice(): string | null;
   /** The notices that are left when there are no more turns. */
@@ -107,7 +108,7 @@ export function openRecords(all: RecordsParts): Records {
     redact,
   });
   const log = given === null ? store.turnLog : observeTurnLog(given.turnLog, health);
-  let owned: Promise<(claim: TurnClaim) => OwnedTurn> | null = null;
+  let owned: Promise<ReturnType<typeof ownedTurns>> | null = null;
   const journals = new TurnJournals({
     log,
     clock,
@@ -137,11 +138,11 @@ export function openRecords(all: RecordsParts): Records {
     traces,
     conversations,
     journals,
-    async own(claim) {
+    async own(claim, complete) {
       owned ??= import('./owned-turn.ts').then(({ ownedTurns }) =>
         ownedTurns({ log, conversations, clock }),
       );
-      return (await owned)(claim);
+      return (await owned)(claim, complete);
     },
     takeNotice: () => health.takeNotice() ?? takeLastNotice(),
     takeLastNotice,

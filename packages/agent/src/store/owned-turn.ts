@@ -2,6 +2,7 @@ import { OrionError } from '@orion/contracts';
 import type {
   AppendOutcome,
   Clock,
+  CompleteAttempt,
   ConversationSave,
   JsonValue,
   RunEvent,
@@ -42,6 +43,8 @@ export type OwnedTurnOptions = {
   readonly conversations: Pick<ConversationKeeper, 'conclude' | 'store'>;
   readonly clock: Clock;
   readonly claim: TurnClaim;
+  /** Of the queue that has handed out the turn. */
+  readonly complete?: CompleteAttempt | undefined;
 };
 
 /** The turns that a process owns, all of which share its statements. */
@@ -50,9 +53,9 @@ export function ownedTurns({
   ...parts
 }: Pick<OwnedTurnOptions, 'conversations' | 'clock'> & {
   readonly log: Pick<TurnLog, 'appendAll' | 'finish' | 'read'>;
-}): (claim: TurnClaim) => OwnedTurn {
+}): (claim: TurnClaim, complete?: CompleteAttempt) => OwnedTurn {
   const group = new AppendGroup(log, parts.clock);
-  return (claim) => new OwnedTurn({ ...parts, log, group, claim });
+  return (claim, complete) => new OwnedTurn({ ...parts, log, group, claim, complete });
 }
 
 type Waiter = { readonly upTo: number; isAsked: boolean; readonly resolve: () => void };
@@ -65,7 +68,7 @@ type Waiter = { readonly upTo: number; isAsked: boolean; readonly resolve: () =>
  *    the effect was asked for, and no longer ago than 8 s. So what the database did before that, be it an error or a
  *    failover, is behind the confirmation.
  * 3. A turn that is fenced, over or ahead of the log is lost: from then on nothing of it is stored or begun.
- * 4. `done` and the conversation are stored together.
+ * 4. `done` and the conversation are stored together, and with them the attempt of a queue is over.
  * 5. A checkpoint is stored together with the event that it belongs to, or alone; the newest one wins.
  * 6. Of a turn that was left nothing more is stored or begun, as if it were lost.
  */
@@ -202,14 +205,11 @@ export class OwnedTurn implements TurnWriter, GroupMember {
     this.lost.throwIfAborted();
     const { turnId, epoch } = this.#options.claim;
     const append = { turnId, epoch, expectSeq: done.seq, events: [logEventOf(done)] };
-    if (conversation === null) {
-      this.note(done);
-      await this.confirm();
-    } else {
-      const { conversations } = this.#options;
-      await conversations.conclude(conversation, (save) => this.#finish(append, save));
-      this.lost.throwIfAborted();
-    }
+    const { conversations } = this.#options;
+    await (conversation === null
+      ? this.#finish(append, null)
+      : conversations.conclude(conversation, (save) => this.#finish(append, save)));
+    this.lost.throwIfAborted();
     this.#isOver = true;
   }
 
@@ -262,12 +262,13 @@ export class OwnedTurn implements TurnWriter, GroupMember {
     this.#options.group.add(this, how);
   }
 
-  async #finish(append: TurnAppend, save: ConversationSave): Promise<SaveOutcome> {
-    const outcome = await this.untilStored(() => this.#options.log.finish(append, save));
+  async #finish(append: TurnAppend, save: ConversationSave | null): Promise<SaveOutcome> {
+    const { log, complete } = this.#options;
+    const outcome = await this.untilStored(() => log.finish(append, save, complete));
     switch (outcome.kind) {
       case 'stored':
         this.#storedSeq = outcome.lastSeq;
-        return { kind: 'saved', revision: outcome.revision ?? save.revision + 1 };
+        return { kind: 'saved', revision: outcome.revision ?? (save?.revision ?? 0) + 1 };
       case 'stale':
         return outcome;
       default:

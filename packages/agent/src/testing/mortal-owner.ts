@@ -150,8 +150,8 @@ function mortalStore(store: Store, effect: CarryOut): Store {
         const kinds = appends.flatMap(({ events }) => events.map(({ kind }) => kind));
         return isWrite ? effect({ kind: 'store', name: kinds.join(' ') }, append) : append();
       },
-      finish: (append, save) =>
-        effect({ kind: 'store', name: 'done' }, () => turnLog.finish(append, save)),
+      finish: (append, save, complete) =>
+        effect({ kind: 'store', name: 'done' }, () => turnLog.finish(append, save, complete)),
     },
     conversations: {
       ...conversations,

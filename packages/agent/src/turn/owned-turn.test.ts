@@ -2,7 +2,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { systemClock } from '@orion/contracts';
-import type { AppendOutcome, RunEvent, Tool, TurnAppend, TurnLog } from '@orion/contracts';
+import type {
+  AppendOutcome,
+  CompleteAttempt,
+  RunEvent,
+  Tool,
+  TurnAppend,
+  TurnLog,
+} from '@orion/contracts';
 import { callsReply, createFakeAdapter, textReply, toolCall } from '@orion/testkit';
 import type { FakeAdapter, FakeReply } from '@orion/testkit';
 import { openStore } from '@orion/trace-store';
@@ -58,9 +65,9 @@ async function start(replies: readonly FakeReply[]): Promise<void> {
       for (const append of appends) await beforeAppend(append);
       return store.turnLog.appendAll(appends);
     },
-    async finish(append, conversation) {
+    async finish(append, ...rest) {
       await beforeAppend(append);
-      return store.turnLog.finish(append, conversation);
+      return store.turnLog.finish(append, ...rest);
     },
   };
   orion = await createOrion({ workspace, adapter, tools: [TOOL], store: { ...store, turnLog } });
@@ -152,6 +159,23 @@ it('a turn that nobody takes ends with its file, its conversation and one done (
   const history = (await store.conversations.load('c'))?.history ?? [];
   expect(history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
   await expect(store.turnLog.acquire(TURN, 2)).rejects.toMatchObject({ code: 'TURN_FINISHED' });
+});
+
+it('a turn ends with the attempt of its queue, and not at all without it', async () => {
+  await start([textReply('one'), textReply('two')]);
+  const run = async (attempt: number, complete: CompleteAttempt): Promise<void> => {
+    const claim = await store.turnLog.acquire(TURN, attempt);
+    for await (const _ of orion.runOwnedTurn(claim, { ...MESSAGE, complete }));
+  };
+  const said = async () =>
+    (await store.conversations.load('c'))?.history.map(({ content }) => content) ?? [];
+  const notOwn = run(1, () => Promise.resolve(false));
+  await expect(notOwn).rejects.toMatchObject({ code: 'FENCED' });
+  expect(await logged()).not.toContain('done');
+  expect(await said()).not.toContain('one');
+  await run(2, () => Promise.resolve(true));
+  expect((await logged()).at(-1)).toBe('done');
+  expect(await said()).toEqual(['q', 'two']);
 });
 
 it('a second turn of the conversation goes on where the first has ended', async () => {

@@ -89,6 +89,11 @@ export function storeUnavailable(
   });
 }
 
+/** The outcome is unknown, and the same call may be repeated. */
+export function isUnavailable(error: unknown): boolean {
+  return OrionError.isInstance(error) && error.code === 'STORE_UNAVAILABLE' && error.retryable;
+}
+
 /**
  * Something in the place of the store does not belong to this user. `orion trust` takes over what is adoptable;
  * anything else has to be removed.

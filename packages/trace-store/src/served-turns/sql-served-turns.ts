@@ -9,18 +9,16 @@ import type {
   RequestKey,
   ServedTurn,
   ServedTurns,
-  StoreTransaction,
   SubmitOutcome,
-  TransactionOutcome,
   TurnFence,
   TurnStatus,
 } from '@orion/contracts';
 import { Places } from '../engine/places.ts';
-import { databaseNow, RolledBack, whereAll } from '../engine/sql-database.ts';
+import { databaseNow, isUnavailable, RolledBack, whereAll } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
+import { storeTransaction } from '../engine/store-transaction.ts';
 import { acquire } from '../turn-log/acquire.ts';
 import { appendInside } from '../turn-log/append-all.ts';
-import { isUnavailable } from '../turn-log/refusals.ts';
 import { claimKey } from './request-keys.ts';
 
 /** Served, and not over. */
@@ -54,7 +52,7 @@ export function createSqlServedTurns(
   return {
     async submit(turn, key, enqueue) {
       const store = (): Promise<SubmitOutcome> =>
-        withQueue(database, (inside, transaction) =>
+        storeTransaction(database, (inside, transaction) =>
           submit(inside, turn, key, () => enqueue(turn.turnId, transaction)),
         );
       try {
@@ -154,7 +152,7 @@ export function createSqlServedTurns(
     look: (owners) => look(database, owners),
 
     async cancel(turnId, end, withdraw) {
-      const outcome = await withQueue(database, (inside, transaction) =>
+      const outcome = await storeTransaction(database, (inside, transaction) =>
         cancel(inside, turnId, end, () => withdraw(turnId, transaction)),
       );
       if (outcome === 'ended') options.onAppend(turnId, end.afterSeq + end.events.length);
@@ -327,30 +325,6 @@ class Refused extends RolledBack {
   constructor(settle: () => SubmitOutcome) {
     super('the turn was refused');
     this.settle = settle;
-  }
-}
-
-/** A transaction in which a queue takes part, and hears of its end. */
-async function withQueue<Result>(
-  database: SqlDatabase,
-  work: (inside: SqlRunner, transaction: StoreTransaction) => Promise<Result>,
-): Promise<Result> {
-  const callbacks: ((outcome: TransactionOutcome) => void)[] = [];
-  let outcome: TransactionOutcome = 'undone';
-  try {
-    const result = await database.transaction((inside) =>
-      work(inside, {
-        all: (sql, parameters) => inside.all(sql, parameters),
-        onEnd: (callback) => void callbacks.push(callback),
-      }),
-    );
-    outcome = 'committed';
-    return result;
-  } catch (error) {
-    if (isUnavailable(error)) outcome = 'unknown';
-    throw error;
-  } finally {
-    for (const callback of callbacks) callback(outcome);
   }
 }
 

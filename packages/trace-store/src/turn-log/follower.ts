@@ -1,8 +1,7 @@
 import { fitsLog } from '@orion/contracts';
 import type { Clock, FollowedTurn, TurnNews, TurnPosition } from '@orion/contracts';
-import { onAbort } from '../engine/sql-database.ts';
+import { isUnavailable, onAbort } from '../engine/sql-database.ts';
 import type { Cursor, News } from './read-news.ts';
-import { isUnavailable } from './refusals.ts';
 
 /** What is read at once of one turn, in bytes of text; the rest waits in the log until the reader has taken it. */
 const READ_BYTES = 256 * 1024;

@@ -51,7 +51,3 @@ function gap(turnId: string, why: string): OrionError {
     message: `The events do not continue the turn ${turnId}: ${why}`,
   });
 }
-
-export function isUnavailable(error: unknown): boolean {
-  return OrionError.isInstance(error) && error.code === 'STORE_UNAVAILABLE' && error.retryable;
-}

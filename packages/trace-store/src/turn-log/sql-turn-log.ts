@@ -82,8 +82,9 @@ export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptio
 
     appendAll: append,
 
-    async finish(last, conversation) {
-      const outcome = await finishTurn(database, last, conversation, clock.now());
+    async finish(last, conversation, complete) {
+      const end = { append: last, conversation, complete, now: clock.now() };
+      const outcome = await finishTurn(database, end);
       if (outcome.kind === 'stored') follower.wake(last.turnId, outcome.lastSeq);
       return outcome;
     },
