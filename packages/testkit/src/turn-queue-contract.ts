@@ -469,6 +469,34 @@ export function describeTurnQueueContract(
         expect(beside).toEqual([asking, asking, meanwhile]);
         await settled(handed).toEqual([asking, asking, meanwhile, behind]);
       }));
+
+    test('a turn that is to run alone does not wait for one that comes to rest meanwhile', () =>
+      withQueue(async (tested) => {
+        const { queue } = tested;
+        const { handler, ids, open } = recorder();
+        const resting = new Set<string>();
+        queue.work(
+          handler(async (attempt) => {
+            const { turnId, isAlone = false } = attempt;
+            if (turnId === suspect && !isAlone) return queue.giveBack(attempt, { isAlone: true });
+            await end(tested, attempt);
+            return queue.complete(attempt, null);
+          }),
+          { ...SLOTS, resting: () => resting },
+        );
+        const asking = await submit(tested);
+        const suspect = await submit(tested);
+        open(suspect);
+        await tested.pass();
+        await settled(ids).toEqual([asking, suspect]);
+        resting.add(asking);
+        const handed = async () => {
+          await tested.pass();
+          return ids();
+        };
+        await settled(handed).toEqual([asking, suspect, suspect]);
+        open(asking);
+      }));
   });
 }
 

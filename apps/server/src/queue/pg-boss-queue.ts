@@ -286,16 +286,12 @@ export class PgBossQueue implements TurnQueue {
   /** Never rejects. */
   async #attempt(held: Held): Promise<void> {
     const { turnId } = held.attempt;
-    const resting = this.#resting();
     // An earlier attempt was lost, and has not noticed or not saved yet.
     const earlier = this.#held.get(turnId);
-    const before = earlier === undefined ? [] : [earlier];
-    if (held === this.#alone)
-      for (const other of this.#held.values())
-        if (!resting.has(other.attempt.turnId)) before.push(other);
     this.#held.set(turnId, held);
     this.#running += 1;
-    await Promise.all(before.map(({ ended }) => ended.promise));
+    await earlier?.ended.promise;
+    if (held === this.#alone) await this.#untilAlone(held);
     if (this.#stop.signal.aborted || held.lost.signal.aborted) held.end = 'given back';
     else await this.#orReport(async () => this.#handler?.(held.attempt, held.lost.signal));
     this.#running -= 1;
@@ -307,6 +303,26 @@ export class PgBossQueue implements TurnQueue {
     await this.#orReport(() => this.#release(held));
     if (this.#held.get(turnId) === held) this.#held.delete(turnId);
     this.#endIfIdle();
+  }
+
+  /** Waits for those that run beside it, but for none that rests, also if it began to rest only now. */
+  async #untilAlone(alone: Held): Promise<void> {
+    const until = AbortSignal.any([this.#stop.signal, alone.lost.signal]);
+    const ended = new Set([alone]);
+    while (!until.aborted) {
+      const resting = this.#resting();
+      const others = [...this.#held.values()].filter(
+        (other) => !ended.has(other) && !resting.has(other.attempt.turnId),
+      );
+      if (others.length === 0) return;
+      const someEnded = new AbortController();
+      for (const other of others)
+        void other.ended.promise.then(() => {
+          ended.add(other);
+          someEnded.abort(WOKEN);
+        });
+      await sleep(this.#options.clock, POLL_MS, until, someEnded.signal);
+    }
   }
 
   /** Lets the next attempt follow, unless there is none. If that fails, it follows when this one is not confirmed. */
