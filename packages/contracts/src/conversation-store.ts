@@ -51,8 +51,11 @@ export type ConversationSave = {
   readonly from: number;
   readonly openSessionId: string | null;
   readonly revision: number;
-  /** Left out where no turn in the log is behind it. */
-  readonly fence?: TurnFence;
+  /**
+   * Left out where no turn in the log is behind it. `lastSeq` is what its owner knows to be stored of it: a log that has
+   * less went back to an earlier state, and the turn will be continued from there.
+   */
+  readonly fence?: TurnFence & { readonly lastSeq?: number };
 };
 
 export type SaveOutcome =

@@ -75,6 +75,20 @@ export function describeTurnEndContract(
         expect(await conversations.save({ ...newer, revision: 1 })).toEqual({ kind: 'stale' });
       }));
 
+    test('an owner that knows of more than the log has changes no conversation: the log went back', () =>
+      withStore(async (store, id) => {
+        const { turnLog, conversations } = store;
+        const { epoch, turnId } = await turnLog.acquire(id, 1);
+        await turnLog.append(id, epoch, 1, [{ seq: 1, kind: 'chunk', data: {} }]);
+        const save = (lastSeq: number): ConversationSave => ({
+          ...said(id, 0, 'one'),
+          fence: { turnId, epoch, lastSeq },
+        });
+        expect(await conversations.save(save(2))).toEqual({ kind: 'fenced' });
+        expect(await textsOf(store, id)).toBeNull();
+        expect(await conversations.save(save(1))).toEqual({ kind: 'saved', revision: 1 });
+      }));
+
     test('a turn that is over, or unknown, changes no conversation (O3)', () =>
       withStore(async (store, id) => {
         const { turnLog, conversations } = store;

@@ -6,7 +6,6 @@ import type {
   Redact,
   SaveOutcome,
   StoredConversation,
-  TurnFence,
 } from '@orion/contracts';
 import { defined, OrionError } from '@orion/contracts';
 
@@ -38,7 +37,7 @@ export type KeptConversation = FoundConversation & {
   /** What it builds on: that of the conversation as it was found. */
   readonly thread: ConversationThread;
   /** The owned turn that says it; left out of a turn of a command. */
-  readonly fence?: TurnFence;
+  readonly fence?: ConversationSave['fence'];
 };
 
 /** Which conversation is meant. */

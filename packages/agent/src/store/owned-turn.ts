@@ -167,7 +167,8 @@ export class OwnedTurn implements TurnWriter, GroupMember {
 
   /** Stores what the turn has said so far; answers where it begins. */
   save(conversation: KeptConversation): Promise<TurnPlace> {
-    return this.untilStored(() => this.#options.conversations.store(conversation));
+    const fence = { ...this.fence, lastSeq: this.#storedSeq };
+    return this.untilStored(() => this.#options.conversations.store({ ...conversation, fence }));
   }
 
   /** Stores what there is, if the store answers soon, and lets go of the turn, which is not over. */

@@ -6,7 +6,6 @@ import type {
   ConversationSummary,
   Message,
   SaveOutcome,
-  TurnFence,
 } from '@orion/contracts';
 import { databaseNow, insertAll, storeUnavailable } from '../engine/sql-database.ts';
 import type {
@@ -91,12 +90,15 @@ export function createSqlConversationStore(
   };
 }
 
-/** Keeps the turn with its owner until the transaction ends; false if it is not the owner's, or over. */
-async function holdTurn(inside: SqlRunner, { turnId, epoch }: TurnFence): Promise<boolean> {
+/** Keeps the turn with its owner until the transaction ends; false if it is not the owner's, over, or went back. */
+async function holdTurn(
+  inside: SqlRunner,
+  { turnId, epoch, lastSeq = 0 }: NonNullable<ConversationSave['fence']>,
+): Promise<boolean> {
   const held = await inside.run(
     `update turn set active_at = ${databaseNow(inside.dialect)}
-     where turn_id = $1 and epoch = $2 and finished_at is null`,
-    [turnId, epoch],
+     where turn_id = $1 and epoch = $2 and last_seq >= $3 and finished_at is null`,
+    [turnId, epoch, lastSeq],
   );
   return held > 0;
 }
