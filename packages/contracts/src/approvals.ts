@@ -103,6 +103,13 @@ export type DecideOutcome =
   | { readonly kind: 'stale'; readonly approval: Approval }
   | { readonly kind: 'unknown' };
 
+export type ApprovalNews = {
+  /** Those that are not pending, in any order. */
+  readonly closed: readonly Approval[];
+  /** Those that the store does not have, or not any more: it went back to what it was before them. */
+  readonly unknown: readonly string[];
+};
+
 /**
  * What served turns ask people. An approval is decided once; whoever is second learns what stands. It belongs to its
  * turn, whoever runs that: a later owner finds it as it is. One whose time is over counts as expired, and one whose turn
@@ -120,8 +127,8 @@ export interface Approvals {
   find(approvalId: string): Promise<Approval | null>;
   /** Those of a question that waits, whoever asked it; none of anything else. */
   findDiffs(approvalId: string): Promise<readonly FileDiff[]>;
-  /** Those of these that are not pending, in any order. */
-  closed(approvalIds: readonly string[]): Promise<readonly Approval[]>;
+  /** What has become of these. */
+  news(approvalIds: readonly string[]): Promise<ApprovalNews>;
   /** Newest first; an unknown `before` finds nothing. */
   list(filter: ApprovalFilter): Promise<readonly Approval[]>;
   /** How many wait for a decision. */

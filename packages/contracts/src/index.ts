@@ -3,6 +3,7 @@ export type {
   ApprovalAction,
   ApprovalDecision,
   ApprovalFilter,
+  ApprovalNews,
   ApprovalOutcome,
   NewApproval,
   Approvals,

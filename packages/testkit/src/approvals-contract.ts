@@ -66,7 +66,7 @@ export function describeApprovalsContract(
           decidedAt: null,
         });
         expect(await approvals.find(asked.approvalId)).toEqual(asked);
-        expect(await approvals.closed([asked.approvalId])).toEqual([]);
+        expect(await approvals.news([asked.approvalId])).toEqual({ closed: [], unknown: [] });
         const no = { outcome: 'no', reason: 'not now' } as const;
         const decided = await approvals.decide(asked.approvalId, 'h', no);
         const stands = { ...asked, state: 'no', reason: 'not now', decidedAt: expect.any(Number) };
@@ -75,7 +75,10 @@ export function describeApprovalsContract(
           kind: 'closed',
           approval: stands,
         });
-        expect(await approvals.closed([asked.approvalId, 'unknown'])).toEqual([stands]);
+        expect(await approvals.news([asked.approvalId, 'unknown'])).toEqual({
+          closed: [stands],
+          unknown: ['unknown'],
+        });
       }));
 
     test('another hash decides nothing, and neither does an unknown id', () =>
@@ -186,7 +189,8 @@ export function describeApprovalsContract(
         const late = (callId: string): Promise<Approval> => ask({ callId, waitMs: 0 });
         // Whoever looks first sees it.
         expect(await approvals.find((await late('a')).approvalId)).toMatchObject({ state });
-        expect(await approvals.closed([(await late('b')).approvalId])).toMatchObject([{ state }]);
+        const { closed } = await approvals.news([(await late('b')).approvalId]);
+        expect(closed).toMatchObject([{ state }]);
         await late('c');
         expect(await approvals.list({ turnId, state, limit: 9 })).toHaveLength(4);
         await late('d');
@@ -201,7 +205,7 @@ export function describeApprovalsContract(
         expect(await approvals.countPending()).toBe(before + 1);
         await turnLog.append(turnId, epoch, 1, [done(1)]);
         expect(await approvals.countPending()).toBe(before);
-        expect(await approvals.closed([approvalId])).toMatchObject([
+        expect((await approvals.news([approvalId])).closed).toMatchObject([
           { state: 'withdrawn', reason: 'The turn is over.' },
         ]);
         await expect(ask()).rejects.toMatchObject({ code: 'FENCED' });

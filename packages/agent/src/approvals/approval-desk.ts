@@ -24,7 +24,7 @@ export class ApprovalDesk implements ApprovalCalls {
   readonly #approvals: Approvals;
   readonly #workspace: Pick<Workspace, 'checkTarget'>;
   readonly #clock: Clock;
-  readonly #waiting = new Map<string, (approval: Approval) => void>();
+  readonly #waiting = new Map<string, (approval: Approval | null) => void>();
   #cancelLook: (() => void) | null = null;
 
   constructor(approvals: Approvals, workspace: Pick<Workspace, 'checkTarget'>, clock: Clock) {
@@ -33,10 +33,13 @@ export class ApprovalDesk implements ApprovalCalls {
     this.#clock = clock;
   }
 
-  /** How it was decided. Rejects when `signal` is aborted; the question then stays as it is. */
-  async decided(approvalId: string, signal: AbortSignal): Promise<Approval> {
+  /**
+   * How it was decided; null if the store does not have the question any more. Rejects when `signal` is aborted; the
+   * question then stays as it is.
+   */
+  async decided(approvalId: string, signal: AbortSignal): Promise<Approval | null> {
     signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<Approval>();
+    const { promise, resolve, reject } = Promise.withResolvers<Approval | null>();
     const stop = (): void => reject(signal.reason);
     signal.addEventListener('abort', stop);
     this.#waiting.set(approvalId, resolve);
@@ -97,10 +100,9 @@ export class ApprovalDesk implements ApprovalCalls {
   async #look(): Promise<void> {
     this.#stopLooking();
     try {
-      for (const approval of await this.#approvals.closed([...this.#waiting.keys()])) {
-        this.#waiting.get(approval.approvalId)?.(approval);
-        this.#waiting.delete(approval.approvalId);
-      }
+      const { closed, unknown } = await this.#approvals.news([...this.#waiting.keys()]);
+      for (const approval of closed) this.#waiting.get(approval.approvalId)?.(approval);
+      for (const approvalId of unknown) this.#waiting.get(approvalId)?.(null);
     } catch {
       // The store is away: the next look finds it.
     }

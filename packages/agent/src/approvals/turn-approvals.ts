@@ -47,6 +47,7 @@ type Subject = Pick<Approval, 'callId' | 'sessionId'>;
  * 1. The question is stored before it is reported, and each is reported once, whoever owns the turn then.
  * 2. A turn that is given up leaves its question to the next owner; one that is cancelled withdraws it.
  * 3. After a yes the turn has to be this process's still.
+ * 4. A question that a store has lost, which went back to an earlier state, is asked again if the turn goes on here.
  */
 export class TurnApprovals {
   readonly #options: TurnApprovalsOptions;
@@ -136,7 +137,7 @@ export class TurnApprovals {
     );
     await this.#closeOthers(asked);
     this.#report(asked);
-    let decided = asked;
+    let decided: Approval | null = asked;
     if (asked.state === 'pending') {
       try {
         decided = await desk.decided(asked.approvalId, signal);
@@ -145,9 +146,9 @@ export class TurnApprovals {
         throw error;
       }
     }
-    this.#close(decided);
+    if (decided !== null) this.#close(decided);
     await turn.confirm();
-    return decided;
+    return decided ?? this.#ask(action, subject, diffs, signal);
   }
 
   #report({ approvalId, callId, sessionId, action, hash, expiresAt }: Approval): void {
@@ -170,7 +171,8 @@ export class TurnApprovals {
     const { turn, approvals } = this.#options;
     const others = [...this.#open].filter((id) => id !== approvalId);
     if (others.length === 0) return;
-    for (const other of await turn.untilStored(() => approvals.closed(others))) this.#close(other);
+    const { closed } = await turn.untilStored(() => approvals.news(others));
+    for (const other of closed) this.#close(other);
   }
 
   /** The turn is cancelled. What is left here is closed with the turn. */

@@ -13,6 +13,11 @@ import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-dat
 
 const COLUMNS = `approval_id, turn_id, project_id, conversation_id, call_id, session_id, action, hash, state, reason,
   created_at, expires_at, decided_at`;
+/** Without the actions of those that wait, which are asked about again and again. */
+const CLOSED_COLUMNS = COLUMNS.replace(
+  ' action,',
+  " case when state = 'pending' then 'null' else action end as action,",
+);
 const NOT_IN_TIME = 'Nobody decided in time.';
 const TURN_IS_OVER = 'The turn is over.';
 const OUT_OF_DATE = 'Something else would happen now.';
@@ -60,16 +65,20 @@ export function createSqlApprovals(database: SqlDatabase): Approvals {
       return diffs === null ? [] : (JSON.parse(String(diffs)) as readonly FileDiff[]);
     },
 
-    async closed(approvalIds) {
-      if (approvalIds.length === 0) return [];
+    async news(approvalIds) {
+      if (approvalIds.length === 0) return { closed: [], unknown: [] };
       await closeOverdue(database);
       const isPostgres = database.dialect === 'postgres';
       const rows = await database.all(
-        `select ${COLUMNS} from approval where state <> 'pending' and approval_id
+        `select ${CLOSED_COLUMNS} from approval where approval_id
          ${isPostgres ? '= any($1::text[])' : 'in (select value from json_each($1))'}`,
         [isPostgres ? approvalIds : JSON.stringify(approvalIds)],
       );
-      return rows.map(toApproval);
+      const known = new Set(rows.map((row) => row['approval_id']));
+      return {
+        closed: rows.map(toApproval).filter(({ state }) => state !== 'pending'),
+        unknown: approvalIds.filter((id) => !known.has(id)),
+      };
     },
 
     async list({ state, projectId, turnId, sessionId, limit, before }) {
