@@ -1,5 +1,5 @@
 import { formatEventId, OrionError, parseEventId } from '@orion/contracts';
-import type { TurnLogEntry, TurnNews, TurnPosition } from '@orion/contracts';
+import type { DecideRequest, TurnLogEntry, TurnNews, TurnPosition } from '@orion/contracts';
 
 import type { PlantedDefect } from './planted-defects.ts';
 import { promptOf } from './scripted-model.ts';
@@ -48,20 +48,31 @@ export class Client {
       content: promptOf(script),
       mode: 'act',
       conversationId,
-      protocol: null,
+      protocol: script.protocol,
       metadata: {},
     } as const;
     const key = { key: script.name, route: 'simulated', bodySha256: script.name };
-    for (;;) {
-      try {
-        const { turn } = await this.#ask(({ service }) => service.submit(submission, key));
-        world.note(`${script.name} is ${turn.turnId}`);
-        return turn.turnId;
-      } catch (error) {
-        if (!mayPass(error)) throw error;
-        await world.pause(AGAIN_MS);
-      }
-    }
+    const { turn } = await this.#untilAnswered(({ service }) => service.submit(submission, key));
+    world.note(`${script.name} is ${turn.turnId}`);
+    return turn.turnId;
+  }
+
+  /** Cancels until it knows that the turn is to end, or is over. */
+  async cancel(turnId: string): Promise<void> {
+    const outcome = await this.#untilAnswered(({ service }) => service.cancel(turnId));
+    this.#options.world.note(`cancel ${turnId}: ${outcome}`);
+  }
+
+  /** Decides, until somebody has. */
+  async decide(approvalId: string, request: DecideRequest): Promise<void> {
+    const { world } = this.#options;
+    const decided = await this.#untilAnswered(({ approvals }) =>
+      approvals.decide(approvalId, request).catch((error: unknown) => {
+        if (!OrionError.isInstance(error) || !TOO_LATE.has(error.code)) throw error;
+        return { state: error.code };
+      }),
+    );
+    world.note(`decide ${approvalId} ${request.decision}: ${decided.state}`);
   }
 
   /** Reads to the end of the turn, from process to process; stops when the turn is not known any more. */
@@ -142,6 +153,19 @@ export class Client {
     reading.isDone = entry.kind === 'done';
   }
 
+  async #untilAnswered<Answer>(
+    question: (process: SimulatedProcess) => Promise<Answer>,
+  ): Promise<Answer> {
+    for (;;) {
+      try {
+        return await this.#ask(question);
+      } catch (error) {
+        if (!mayPass(error)) throw error;
+        await this.#options.world.pause(AGAIN_MS);
+      }
+    }
+  }
+
   /** A request, its way and its answer. Rejects with STORE_UNAVAILABLE where nobody answers. */
   async #ask<Answer>(question: (process: SimulatedProcess) => Promise<Answer>): Promise<Answer> {
     const { world } = this.#options;
@@ -178,6 +202,13 @@ export class Client {
     return open.length === 0 ? null : world.chance.of(open);
   }
 }
+
+/** A decision that changes nothing any more, or is about a question that a store which went back does not have. */
+const TOO_LATE: ReadonlySet<string> = new Set([
+  'APPROVAL_DECIDED',
+  'APPROVAL_NOT_FOUND',
+  'APPROVAL_STALE',
+]);
 
 function mayPass(error: unknown): boolean {
   if (!OrionError.isInstance(error)) return false;

@@ -1,6 +1,6 @@
 import { Chance } from './chance.ts';
 import type { Weather } from './connection.ts';
-import type { TurnScript } from './scripted-model.ts';
+import type { ScriptedCall, TurnScript } from './scripted-model.ts';
 
 export type FaultKind = 'kill' | 'freeze' | 'partition' | 'clock' | 'failover' | 'stop';
 
@@ -31,6 +31,12 @@ const LENGTHS_MS: Readonly<Record<FaultKind, readonly [least: number, most: numb
   failover: [50, 4_000],
   stop: [200, 3_000],
 };
+const PLAIN = {
+  protocol: 'standard',
+  answers: [],
+  answerAfterMs: 0,
+  cancelAfterMs: null,
+} as const satisfies Partial<TurnScript>;
 const CALM: Weather = { lostAnswers: 0, slow: 0, slowMs: 0 };
 
 /** What happens in the run of that seed. Without faults, if they are to be left out. */
@@ -39,6 +45,7 @@ export function planRun(seed: number, { isCalm = false } = {}): RunPlan {
   const badUntil = chance.between(5_000, 25_000);
   const conversations = Array.from({ length: chance.between(1, 4) }, (_, conversation) =>
     Array.from({ length: chance.between(1, 2) }, (_each, turn): TurnScript => ({
+      ...PLAIN,
       name: `c${conversation}.${turn}`,
       calls: Array.from({ length: chance.between(0, 3) }, () => chance.of(['look', 'act'])),
       pieces: chance.between(3, 20),
@@ -60,7 +67,7 @@ export function planRun(seed: number, { isCalm = false } = {}): RunPlan {
   });
   return {
     processes: chance.between(2, 4),
-    conversations,
+    conversations: withPeople(conversations, new Chance(seed ^ 0x2c1b3c6d)),
     readers: chance.between(1, 2),
     faults: isCalm ? [] : faults.toSorted((one, other) => one.at - other.at),
     weather:
@@ -74,6 +81,30 @@ export function planRun(seed: number, { isCalm = false } = {}): RunPlan {
     duplicates: isCalm ? 0 : chance.of([0, 0, 0.05]),
     badUntil,
   };
+}
+
+/** Half of the runs have turns with phases, turns that ask, and turns that are cancelled. */
+function withPeople(
+  conversations: RunPlan['conversations'],
+  chance: Chance,
+): RunPlan['conversations'] {
+  if (chance.isLikely(0.5)) return conversations;
+  const peopled = (script: TurnScript): TurnScript => {
+    const isCancelled = chance.isLikely(0.3);
+    const calls = script.calls.map((call): ScriptedCall => {
+      if (call === 'act' && isCancelled && chance.isLikely(0.3)) return 'hang';
+      return call === 'act' && chance.isLikely(0.7) ? 'ask' : call;
+    });
+    return {
+      ...script,
+      calls,
+      protocol: chance.isLikely(0.4) ? 'two-stage' : 'standard',
+      answers: chance.of([['yes'], ['no'], ['yes', 'no']]),
+      answerAfterMs: chance.of([0, chance.between(100, 3_000), chance.between(3_000, 30_000)]),
+      cancelAfterMs: isCancelled ? chance.between(0, 15_000) : null,
+    };
+  };
+  return conversations.map((scripts) => scripts.map(peopled));
 }
 
 export { CALM };

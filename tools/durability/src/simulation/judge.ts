@@ -6,22 +6,22 @@ import type { RunEvent } from '@orion/contracts';
 import type { Reading } from './client.ts';
 import { pieceTexts, promptOf } from './scripted-model.ts';
 import type { TurnScript } from './scripted-model.ts';
+import type { Effects } from './scripted-tools.ts';
 import type { SharedDatabase } from './shared-database.ts';
+import type { EndedTurn } from './taken-turn.ts';
 import type { World } from './world.ts';
-
-/** A turn of a client, in the end. */
-export type EndedTurn = {
-  readonly script: TurnScript;
-  readonly conversationId: string;
-  readonly turnId: string;
-  readonly readings: readonly Reading[];
-};
 
 type LoggedEvent = {
   readonly seq: number;
   readonly epoch: number;
   readonly kind: string;
   readonly data: string;
+};
+
+type ToolAnswer = {
+  readonly callId: string;
+  readonly ok: boolean;
+  readonly error?: { readonly code: string };
 };
 
 /** How a turn may end that was interrupted too often. */
@@ -35,8 +35,15 @@ const GIVEN_UP: ReadonlySet<string> = new Set([
 /** Compares what is stored in the end with what was asked for and with what was read. */
 export function judge(
   world: World,
-  database: SharedDatabase,
-  turns: readonly EndedTurn[],
+  {
+    database,
+    effects,
+    turns,
+  }: {
+    readonly database: SharedDatabase;
+    readonly effects: Effects;
+    readonly turns: readonly EndedTurn[];
+  },
 ): { givenUp: number } {
   let givenUp = 0;
   const complete = new Set<string>();
@@ -47,8 +54,10 @@ export function judge(
       continue;
     const outcome = judgeLog(events, turn.script);
     for (const failure of outcome.failures) world.fail(`${turn.script.name}: ${failure}`);
+    for (const failure of judgeQuestions(events, turn, database, effects))
+      world.fail(`${turn.script.name}: ${failure}`);
     if (outcome.isComplete) complete.add(turn.script.name);
-    else givenUp += 1;
+    else if (!outcome.isStopped) givenUp += 1;
     for (const reading of turn.readings) {
       if (reading.endedIn === database.timeline && !isSame(reading, events))
         world.fail(`${turn.script.name}: a reader has seen something else than the log has`);
@@ -83,7 +92,11 @@ function logOf(database: SharedDatabase, turnId: string): readonly LoggedEvent[]
 function judgeLog(
   events: readonly LoggedEvent[],
   script: TurnScript,
-): { readonly failures: readonly string[]; readonly isComplete: boolean } {
+): {
+  readonly failures: readonly string[];
+  readonly isComplete: boolean;
+  readonly isStopped: boolean;
+} {
   const failures: string[] = [];
   const dones = events.filter(({ kind }) => kind === 'done');
   if (dones.length !== 1 || events.at(-1)?.kind !== 'done') failures.push(`${dones.length} done`);
@@ -91,12 +104,17 @@ function judgeLog(
   const said = new TurnText();
   for (const { seq, kind, data } of events)
     said.add({ ...(JSON.parse(data) as object), seq, type: kind } as unknown as RunEvent);
-  const done = JSON.parse(dones.at(-1)?.data ?? '{}') as { status?: string; fullContent?: string };
+  const done = JSON.parse(dones.at(-1)?.data ?? '{}') as {
+    status?: string;
+    stopReason?: string;
+    fullContent?: string;
+  };
   if (done.fullContent !== said.toString()) failures.push('done has another text than the log');
   const isComplete = done.status === 'complete';
   if (isComplete && done.fullContent !== textOf(script))
     failures.push(`another text than the model said: ${JSON.stringify(done.fullContent)}`);
-  if (!isComplete) {
+  const isStopped = script.cancelAfterMs !== null && done.stopReason === 'cancelled';
+  if (!isComplete && !isStopped) {
     const error = events.findLast(({ kind }) => kind === 'error');
     const { error: info } = JSON.parse(error?.data ?? '{}') as {
       error?: { code: string; message: string };
@@ -104,7 +122,46 @@ function judgeLog(
     if (!GIVEN_UP.has(info?.code ?? ''))
       failures.push(`it ended with ${done.status} ${info?.code} ${info?.message}`);
   }
-  return { failures, isComplete };
+  return { failures, isComplete, isStopped };
+}
+
+/** Each call is asked about once, however often its turn was taken over, and what was decided is done. */
+function judgeQuestions(
+  events: readonly LoggedEvent[],
+  { script, turnId }: EndedTurn,
+  database: SharedDatabase,
+  effects: Effects,
+): readonly string[] {
+  const failures: string[] = [];
+  const logged = events
+    .filter(({ kind }) => kind.startsWith('approval_'))
+    .map(({ kind, data }) => `${kind} ${(JSON.parse(data) as { approvalId: string }).approvalId}`);
+  if (new Set(logged).size < logged.length)
+    failures.push('a question or a decision is twice in its log');
+  // A store that went back may have forgotten a question, and what was decided about it.
+  if (database.timeline > 0) return failures;
+  const asked = database.rows('select call_id, state from approval where turn_id = $1', turnId);
+  if (new Set(asked.map((row) => row['call_id'])).size < asked.length)
+    failures.push('it asked twice about the same');
+  const results = new Map(
+    events
+      .filter(({ kind }) => kind === 'tool_result')
+      .map(({ data }) => JSON.parse(data) as ToolAnswer)
+      .map((answer) => [answer.callId, answer]),
+  );
+  for (const { call_id: id, state } of asked) {
+    const callId = String(id);
+    const hasRun = effects.hasBegun(turnId, callId);
+    const { ok = false, error } = results.get(callId) ?? {};
+    // A call may have begun in a process that died before it could do anything.
+    const mayBeLost = error?.code === 'UNKNOWN_OUTCOME' || script.cancelAfterMs !== null;
+    if (hasRun && state !== 'yes') failures.push(`${callId} ran in spite of a ${state}`);
+    if (!hasRun && state === 'yes' && (ok || (results.has(callId) && !mayBeLost)))
+      failures.push(`${callId} did not run in spite of a yes`);
+  }
+  if (script.cancelAfterMs === null && asked.some(({ state }) => state === 'pending'))
+    failures.push('a question waits of a turn that is over');
+  return failures;
 }
 
 function textOf(script: TurnScript): string {

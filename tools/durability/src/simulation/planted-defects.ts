@@ -20,6 +20,8 @@ export const PLANTED_DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   'late-acquire': {
     sql: without(/and \(\$2::integer is null or turn\.attempt <= \$2::integer\)/gu),
   },
+  'question-asked-again': { sql: without(/and hash <> \$3(?= and state = 'pending')/gu) },
+  'question-decided-twice': { sql: without(/(?<=hash = \$4) and state = 'pending'/gu) },
   'unfenced-conversation': {
     store: (store) => ({
       ...store,

@@ -1,8 +1,8 @@
+import { CancelledTurns } from './cancelled-turns.ts';
 import { Client } from './client.ts';
 import { CALM, planRun } from './fault-plan.ts';
 import type { PlannedFault } from './fault-plan.ts';
 import { judge } from './judge.ts';
-import type { EndedTurn } from './judge.ts';
 import { OwnerlessTurns } from './ownerless.ts';
 import type { PlantedDefect } from './planted-defects.ts';
 import type { ProcessLife } from './process-life.ts';
@@ -10,6 +10,9 @@ import type { SharedDatabase, StoreCopy } from './shared-database.ts';
 import { startProcess } from './simulated-process.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
 import type { TurnScript } from './scripted-model.ts';
+import { Effects } from './scripted-tools.ts';
+import { takeTurn } from './taken-turn.ts';
+import type { EndedTurn } from './taken-turn.ts';
 import type { World } from './world.ts';
 
 export type RunOptions = {
@@ -41,6 +44,7 @@ export async function runSeed(world: World, options: RunOptions): Promise<RunOut
   const plan = planRun(world.seed, { isCalm });
   const processes = new Set<SimulatedProcess>();
   const lives = new Map<string, ProcessLife>();
+  const effects = new Effects(world, database);
   let started = 0;
   const isBad = (): boolean => world.now < plan.badUntil;
   const start = async (): Promise<void> => {
@@ -49,6 +53,7 @@ export async function runSeed(world: World, options: RunOptions): Promise<RunOut
       world,
       name: `p${started}`,
       database,
+      effects,
       defect,
       weather: () => (isBad() ? plan.weather : CALM),
       duplicates: () => (isBad() ? plan.duplicates : 0),
@@ -58,13 +63,13 @@ export async function runSeed(world: World, options: RunOptions): Promise<RunOut
   };
   for (let process = 0; process < plan.processes; process += 1) await start();
   const isCalmWeather = plan.weather === CALM && plan.duplicates === 0;
+  const seen = { world, database, owners: lives };
   const ownerless = new OwnerlessTurns({
-    world,
-    database,
-    takers: () => [...processes].map(({ life }) => life),
-    owners: lives,
+    ...seen,
     isCalm: () => isCalmWeather || !isBad(),
+    takers: () => [...processes].map(({ life }) => life),
   });
+  const cancelled = new CancelledTurns(seen);
   const client = new Client({
     world,
     processes: () => [...processes],
@@ -75,7 +80,12 @@ export async function runSeed(world: World, options: RunOptions): Promise<RunOut
   const talk = async (conversation: number, scripts: readonly TurnScript[]): Promise<void> => {
     const conversationId = `conversation ${conversation}`;
     for (const script of scripts)
-      ended.push(await takeTurn(client, script, conversationId, plan.readers));
+      ended.push(
+        await takeTurn(
+          { world, client, database },
+          { script, conversationId, readers: plan.readers },
+        ),
+      );
   };
   const copies = new Copies(world, database, plan.faults);
   const strike = async (fault: PlannedFault): Promise<void> => {
@@ -132,15 +142,19 @@ export async function runSeed(world: World, options: RunOptions): Promise<RunOut
       isOver = true;
     });
   void ownerless.watch().catch(failed);
+  if (isCalmWeather) void cancelled.watch().catch(failed);
   void copies.make().catch(failed);
-  while (!isOver && world.now < LONGEST_RUN_MS) await world.clock.advance(STEP_MS);
+  // With a failover, a turn may come back of which its client has seen the end.
+  while (!(isOver && database.openTurns() === 0) && world.now < LONGEST_RUN_MS)
+    await world.clock.advance(STEP_MS);
   if (!isOver) world.fail('not every turn was over in time');
   ownerless.end();
+  cancelled.end();
   copies.end();
   // What wakes late must not change anything.
   await world.clock.advance(isOver ? 30_000 : 0);
   if (isOver) await all;
-  const { givenUp } = isOver ? judge(world, database, ended) : { givenUp: 0 };
+  const { givenUp } = isOver ? judge(world, { database, effects, turns: ended }) : { givenUp: 0 };
   for (const { life } of processes) life.kill();
   await world.clock.advance(0);
   return {
@@ -152,20 +166,6 @@ export async function runSeed(world: World, options: RunOptions): Promise<RunOut
     longestMs: ownerless.longest,
     faults: plan.faults.length,
   };
-}
-
-/** A turn that is gone with a failover is submitted again. */
-async function takeTurn(
-  client: Client,
-  script: TurnScript,
-  conversationId: string,
-  readers: number,
-): Promise<EndedTurn> {
-  for (;;) {
-    const turnId = await client.submit(script, conversationId);
-    const readings = await Promise.all(Array.from({ length: readers }, () => client.read(turnId)));
-    if (readings.every(({ isDone }) => isDone)) return { script, conversationId, turnId, readings };
-  }
 }
 
 /** What a standby has: the store as it was a little earlier. */

@@ -1,27 +1,40 @@
 import { sleep } from '@orion/contracts';
-import type { Clock, LlmAdapter, LlmEvent, Message, Tool } from '@orion/contracts';
+import type { Clock, LlmAdapter, LlmEvent, Message } from '@orion/contracts';
 import { toolCall } from '@orion/testkit';
+
+/** A tool of `scriptedTools`. */
+export type ScriptedCall = 'look' | 'act' | 'ask' | 'hang';
 
 /** What a turn does: so many calls of a tool, each behind a message, and a last message. */
 export type TurnScript = {
   /** Unique in a run. */
   readonly name: string;
-  readonly calls: readonly ('look' | 'act')[];
+  readonly protocol: 'standard' | 'two-stage';
+  readonly calls: readonly ScriptedCall[];
   readonly pieces: number;
+  /** What people say about its questions, all at the same time, after so many milliseconds. */
+  readonly answers: readonly ('yes' | 'no')[];
+  readonly answerAfterMs: number;
+  /** When its client cancels it after it was submitted; null if it does not. */
+  readonly cancelAfterMs: number | null;
 };
 
-const SCRIPT = /^script (\S+) (\d+) (\S*)$/u;
+/** What the model itself is told of it. */
+type Prompt = Pick<TurnScript, 'name' | 'protocol' | 'pieces' | 'calls'>;
+
+const SCRIPT = /^script (\S+) (\S+) (\d+) (\S*)$/u;
 /** Milliseconds between two pieces of a message, by turns. */
 const PAUSES_MS = [20, 35, 150, 60, 400, 10];
-const TOOL_MS = { look: 150, act: 900 };
+/** Of a message that nobody reads to its end. */
+const NOT_READ = 'not read ';
 
 /** The prompt from which the model knows what to do. */
-export function promptOf({ name, calls, pieces }: TurnScript): string {
-  return `script ${name} ${pieces} ${calls.join(',')}`;
+export function promptOf({ name, protocol, calls, pieces }: Prompt): string {
+  return `script ${name} ${protocol} ${pieces} ${calls.join(',')}`;
 }
 
 /** What the model says in its message number `step`, counted from 0. */
-export function pieceTexts({ name, pieces }: TurnScript, step: number): readonly string[] {
+export function pieceTexts({ name, pieces }: Prompt, step: number): readonly string[] {
   return Array.from({ length: pieces }, (_, piece) => `${name}/${step}/${piece} `);
 }
 
@@ -51,35 +64,24 @@ export function scriptedModel(clock: Clock): LlmAdapter {
       yield { type: 'tool-call-start', index: 0, id: call.id, name };
       yield { type: 'tool-call-delta', index: 0, argumentsDelta: call.arguments };
       yield { type: 'tool-call-end', index: 0, call };
+      // A protocol with phases ends the message with its first call.
+      if (script.protocol === 'two-stage') yield { type: 'text-delta', text: NOT_READ };
       yield { type: 'finish', reason: 'tool_calls' };
     },
   };
 }
 
-export function scriptedTools(clock: Clock): readonly Tool[] {
-  return (['look', 'act'] as const).map((name): Tool => ({
-    definition: {
-      name,
-      description: name,
-      parameters: { type: 'object', properties: { step: { type: 'integer' } } },
-    },
-    effect: name === 'look' ? 'read' : 'write',
-    async execute(_, { signal }) {
-      await sleep(clock, TOOL_MS[name], signal);
-      return { result: name };
-    },
-  }));
-}
-
-function readPlace(messages: readonly Message[]): { script: TurnScript; step: number } {
+function readPlace(messages: readonly Message[]): { script: Prompt; step: number } {
   const at = messages.findLastIndex(({ role, content }) => role === 'user' && SCRIPT.test(content));
-  const [, name = '', pieces = '', calls = ''] = SCRIPT.exec(messages[at]?.content ?? '') ?? [];
+  const [, name = '', protocol, pieces = '', calls = ''] =
+    SCRIPT.exec(messages[at]?.content ?? '') ?? [];
   const step = messages.slice(at).filter(({ role }) => role === 'assistant').length;
   return {
     script: {
       name,
+      protocol: protocol === 'two-stage' ? protocol : 'standard',
       pieces: Number(pieces),
-      calls: calls === '' ? [] : (calls.split(',') as TurnScript['calls']),
+      calls: calls === '' ? [] : (calls.split(',') as ScriptedCall[]),
     },
     step,
   };

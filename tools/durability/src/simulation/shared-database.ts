@@ -97,6 +97,10 @@ export class SharedDatabase {
     return this.#all(sql, parameters);
   }
 
+  openTurns(): number {
+    return this.rows('select 1 from turn where state is not null and finished_at is null').length;
+  }
+
   copy(): StoreCopy {
     return this.#tables().map((name) => ({ name, rows: this.#all(`select * from ${name}`, []) }));
   }

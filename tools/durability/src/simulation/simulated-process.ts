@@ -1,5 +1,5 @@
 import { createOrion } from '@orion/agent';
-import type { Store } from '@orion/agent';
+import type { Orion, Store } from '@orion/agent';
 import {
   createTurnService,
   PgBossQueue,
@@ -16,7 +16,9 @@ import type { Weather } from './connection.ts';
 import { noWorkspace } from './no-workspace.ts';
 import type { PlantedDefect } from './planted-defects.ts';
 import { ProcessLife } from './process-life.ts';
-import { scriptedModel, scriptedTools } from './scripted-model.ts';
+import { scriptedModel } from './scripted-model.ts';
+import { scriptedTools } from './scripted-tools.ts';
+import type { Effects } from './scripted-tools.ts';
 import type { SharedDatabase } from './shared-database.ts';
 import { SimulatedJobs } from './simulated-jobs.ts';
 import type { World } from './world.ts';
@@ -25,6 +27,7 @@ import type { World } from './world.ts';
 export type SimulatedProcess = {
   readonly life: ProcessLife;
   readonly service: TurnService;
+  readonly approvals: Orion['approvals'];
   /** Lets the turns that run end, hands the others off, and is gone with that. */
   stop(): Promise<void>;
 };
@@ -33,6 +36,7 @@ export type ProcessOptions = {
   readonly world: World;
   readonly name: string;
   readonly database: SharedDatabase;
+  readonly effects: Effects;
   readonly weather: () => Weather;
   readonly defect: PlantedDefect | null;
   /** How likely it is that a look for turns finds those that are out. */
@@ -44,7 +48,7 @@ const PER_MINUTE = 1_000_000;
 const DRAIN_MS = 1_000;
 
 export async function startProcess(options: ProcessOptions): Promise<SimulatedProcess> {
-  const { world, name, database, weather, defect, duplicates } = options;
+  const { world, name, database, effects, weather, defect, duplicates } = options;
   const life = new ProcessLife(name, world);
   const { clock } = life;
   const connection = new Connection({ world, life, database, weather });
@@ -54,7 +58,9 @@ export async function startProcess(options: ProcessOptions): Promise<SimulatedPr
     workspace: '/simulated',
     createWorkspace: () => Promise.resolve(noWorkspace()),
     adapter: scriptedModel(clock),
-    tools: scriptedTools(clock),
+    tools: scriptedTools(clock, effects),
+    approve: 'ask',
+    settings: { approveCommands: 'ask', maxPhaseCycles: 9 },
     store,
     clock,
     projectId: 'p',
@@ -111,6 +117,7 @@ export async function startProcess(options: ProcessOptions): Promise<SimulatedPr
   return {
     life,
     service,
+    approvals: orion.approvals,
     async stop() {
       world.note(`${name} stops`);
       await runner.stop(DRAIN_MS);
