@@ -9,6 +9,7 @@ import { FAULTS, waysOf } from './src/several-servers/faults.ts';
 import type { Fault } from './src/several-servers/faults.ts';
 import { cancelElsewhere } from './src/several-servers/cancel.ts';
 import { endProcesses } from './src/several-servers/poison.ts';
+import { LONG_WAYS, runForLong } from './src/several-servers/long.ts';
 import { readInEveryManner } from './src/several-servers/readers.ts';
 import { sendTwice } from './src/several-servers/keys.ts';
 import type { Scenario } from './src/several-servers/scenario.ts';
@@ -28,6 +29,8 @@ const { values } = parseArgs({
     way: { type: 'string' },
     /** For what is chosen at random. */
     seed: { type: 'string' },
+    /** How long a long turn takes. */
+    minutes: { type: 'string', default: '21' },
   },
 });
 
@@ -39,6 +42,13 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   cancel: cancelElsewhere,
   keys: sendTwice,
   poison: endProcesses,
+  long: (options, postgres) => {
+    const ways = LONG_WAYS.filter((way) => values.way === undefined || values.way === way);
+    return runForLong(
+      { ...options, ways, minutes: readCount('minutes', values.minutes) },
+      postgres,
+    );
+  },
   readers: readInEveryManner,
 };
 

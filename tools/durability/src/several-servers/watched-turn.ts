@@ -29,6 +29,10 @@ export class WatchedTurn {
     return this.#moves;
   }
 
+  get isDone(): boolean {
+    return this.#reader.isDone;
+  }
+
   get resets(): number {
     return this.#reader.resets;
   }
