@@ -213,10 +213,12 @@ const areas: [files: string[], allowed: readonly BanName[]][] = [
   [['tools/**'], [...builtins, 'adapters', 'testTools']],
   // Servers without their sockets, several in one program.
   [['tools/durability/src/simulation/**'], [...builtins, 'adapters', 'testTools', 'server']],
-  // The plain driver is what the store is measured against, and what makes an empty database.
+  // The plain driver is what the store is measured against and by, and what makes an empty database.
   [
     [
       'tools/bench/src/store-{rates,conditions}.ts',
+      'tools/bench/src/scale-{first-schema,rates}.ts',
+      'tools/bench/src/postgres-usage.ts',
       'tools/durability/src/served-turns/databases.ts',
       'tools/durability/src/soak/tables.ts',
     ],

@@ -60,8 +60,16 @@ export class TurnReader {
     return this.#events.at(-1)?.type === 'done';
   }
 
-  /** One connection, until it ends or breaks. `onEvent` may end it. Rejects if the server refuses. */
-  async read({ url, token }: ServerAddress, onEvent: () => 'more' | 'enough'): Promise<void> {
+  /**
+   * One connection, until it ends or breaks. `onEvent` may end it. Rejects if the server refuses.
+   *
+   * @param stallMs for how long nothing of what has come is taken
+   */
+  async read(
+    { url, token }: ServerAddress,
+    onEvent: () => 'more' | 'enough',
+    stallMs = 0,
+  ): Promise<void> {
     const last = this.#events.at(-1);
     const headers = {
       authorization: `Bearer ${token}`,
@@ -74,6 +82,11 @@ export class TurnReader {
       if (isAway(response.statusCode, body)) return wait(AWAY_MS);
       if (response.statusCode === 503) throw new Stopping();
       throw new Error(`${response.statusCode} for ${this.#turnId}: ${JSON.stringify(body)}`);
+    }
+    if (stallMs > 0) {
+      response.socket.setTimeout(0);
+      await wait(stallMs);
+      response.socket.setTimeout(SILENT_MS);
     }
     let rest = '';
     try {
