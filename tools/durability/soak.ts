@@ -7,47 +7,65 @@ import { startPostgres } from '@orion/testkit/postgres';
 
 import { makeDatabase } from './src/served-turns/databases.ts';
 import { makeStage } from './src/served-turns/stage.ts';
+import { startGroup } from './src/several-servers/group.ts';
+import { judgeStore } from './src/several-servers/judge-store.ts';
+import { environmentOf } from './src/several-servers/scenario.ts';
 import { playClients } from './src/soak/clients.ts';
 import type { ClientCounts } from './src/soak/clients.ts';
-import { liveMemory, mean, slopePerMinute, takeLiveSample, takeSample } from './src/soak/sample.ts';
-import type { LiveSample, Sample } from './src/soak/sample.ts';
+import { judgeProcess, judgeStoreSize } from './src/soak/judge.ts';
+import { liveMemory, takeLiveSample, takeSample } from './src/soak/sample.ts';
+import type { WatchedProcess } from './src/soak/sample.ts';
 import { SOAK_SCRIPT } from './src/soak/script.ts';
-import { grownTables, readTables } from './src/soak/tables.ts';
-import type { Tables } from './src/soak/tables.ts';
+import { grownTables, readTables, walKbOf, watchStore } from './src/soak/tables.ts';
+import type { StoreSample, Tables } from './src/soak/tables.ts';
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '60' },
     clients: { type: 'string', default: '50' },
-    store: { type: 'string', default: 'sqlite' },
+    /** Postgres, if there are workers. */
+    store: { type: 'string' },
+    workers: { type: 'string', default: '0' },
+    /** In seconds, on average; 0 kills none. */
+    'kill-every': { type: 'string', default: '120' },
     seed: { type: 'string' },
   },
 });
 
 const SAMPLE_MS = 2_000;
-/** Of the time, before which caches fill. */
-const WARM_UP = 0.5;
 /** So often garbage is collected. */
 const LIVE_SAMPLES = 20;
-/** From the half of the time to its end. */
-const MAX_MORE_LIVE_MB = 2;
-const MAX_MORE_NATIVE_MB = 10;
-const MAX_MORE_DESCRIPTORS = 10;
 const MAX_WAL_KB = 64 * 1024;
 /** The share by which the rows of a table may grow faster than turns. */
 const MAX_TABLE_GROWTH = 0.1;
+const DEFECT =
+  /unhandled|"defect"|INTERNAL_ERROR|worker \d+ is silent|worker \d+ ended \((?!SIGKILL)/iu;
 
 const minutes = readCount('minutes', values.minutes);
 const clients = readCount('clients', values.clients);
+const workers = readCount('workers', values.workers);
+const killEvery = readCount('kill-every', values['kill-every']);
+const kind = values.store ?? (workers > 0 ? 'postgres' : 'sqlite');
+if (workers === 1 || (workers > 0 && kind !== 'postgres')) {
+  process.stderr.write('--workers must be at least 2, which share a Postgres\n');
+  process.exit(2);
+}
 const seed =
   values.seed === undefined
     ? Math.floor(Math.random() * 1_000_000_000)
     : readCount('seed', values.seed);
-process.stderr.write(`${clients} clients for ${minutes} min on ${values.store}, seed ${seed}\n`);
+const of = workers > 0 ? ` with ${workers} workers` : '';
+process.stderr.write(`${clients} clients for ${minutes} min on ${kind}${of}, seed ${seed}\n`);
 
-const postgres = values.store === 'postgres' ? await startPostgres() : null;
+const half = (minutes * 60) / 2;
+const postgres = kind === 'postgres' ? await startPostgres() : null;
 const url = postgres === null ? null : await makeDatabase(postgres.url);
-const stage = await makeStage({ before: {}, script: SOAK_SCRIPT }, url);
+const queue = workers > 0 ? 'pg-boss' : 'in-process';
+const stage = await makeStage(
+  { before: {}, script: SOAK_SCRIPT },
+  url,
+  environmentOf('directory', queue),
+);
 const counts: ClientCounts = {
   turns: 0,
   cancelled: 0,
@@ -57,81 +75,111 @@ const counts: ClientCounts = {
   ends: {},
   failures: [],
 };
-const samples: Sample[] = [];
-const lives: LiveSample[] = [];
-let half: Tables | null = null;
+let kills = 0;
+let walKb = 0;
+let atHalf: Tables | null = null;
+const storeSamples: StoreSample[] = [];
 const memoryFile = join(stage.workspace, '..', 'memory.json');
+const store = url === null ? null : await watchStore(url, workers > 0);
 try {
-  const served = await stage.serve(liveMemory(memoryFile));
+  const isOneParent = workers > 0;
+  const preload = liveMemory(memoryFile);
+  const group = await startGroup(stage, { count: Math.max(workers, 1), isOneParent, preload });
+  const parent = group.at(0);
+  const random = createRandom(seed);
+  // One place among the workers is struck again and again; what lives in the others is judged.
+  const started = await group.pids();
+  const struck = random.between(0, Math.max(workers - 1, 0));
+  const lasting = isOneParent ? started.filter((_, index) => index !== struck) : [];
+  const watched = [parent.pid, ...lasting].map((pid, index): WatchedProcess => ({
+    name: index === 0 ? (isOneParent ? 'parent' : 'server') : `worker ${index}`,
+    pid,
+    samples: [],
+    lives: [],
+  }));
   const began = performance.now();
   const seconds = (): number => (performance.now() - began) / 1000;
-  const isOver = (): boolean => seconds() >= minutes * 60;
-  const random = createRandom(seed);
+  let isBroken = false;
+  const isOver = (): boolean => isBroken || seconds() >= minutes * 60;
   const playing = Promise.all(
     Array.from({ length: clients }, (_, client) =>
-      playClients(served, client, random, isOver, counts),
+      playClients(group, client, random, isOver, counts),
     ),
   );
+  const nextKill = (): number =>
+    isOneParent && killEvery > 0
+      ? seconds() + random.between(Math.ceil(killEvery / 2), Math.ceil(killEvery * 1.5))
+      : Infinity;
+  const look = async (): Promise<void> => {
+    const now = seconds();
+    const isLiveDue = now / (minutes * 60) >= ((watched[0]?.lives.length ?? 0) + 1) / LIVE_SAMPLES;
+    for (const { pid, samples, lives } of watched) {
+      samples.push(await takeSample(pid, now));
+      if (isLiveDue) lives.push(await takeLiveSample(pid, memoryFile, now));
+    }
+    if (store === null) walKb = Math.max(walKb, await walKbOf(stage.workspace));
+    else storeSamples.push(await store.sample(now));
+    if (now >= half) atHalf ??= await readTables(stage.workspace, url);
+  };
+  let killAt = nextKill();
   while (!isOver()) {
     await wait(SAMPLE_MS);
-    const facts = { seconds: Math.round(seconds()), turns: counts.turns };
-    samples.push(await takeSample(served.pid, stage.workspace, facts));
-    const share = seconds() / (minutes * 60);
-    if (share >= (lives.length + 1) / LIVE_SAMPLES)
-      lives.push(await takeLiveSample(served, memoryFile, seconds()));
-    if (share >= WARM_UP) half ??= await readTables(stage.workspace, url);
+    try {
+      await look();
+    } catch (error) {
+      counts.failures.push(`a process that has to last is gone: ${String(error)}`);
+      isBroken = true;
+    }
+    if (seconds() < killAt) continue;
+    const victim = (await group.pids()).find((pid) => !lasting.includes(pid));
+    if (victim !== undefined) await group.replace(victim, 'SIGKILL');
+    kills += 1;
+    killAt = nextKill();
   }
   await playing;
   const tables = await readTables(stage.workspace, url);
-  served.signal('SIGTERM');
-  const log = await served.ended;
-  const defects = log
-    .split('\n')
-    .filter((line) => /unhandled|"defect"|INTERNAL_ERROR/iu.test(line));
-  report(defects, tables);
+  if (store !== null) storeSamples.push(await store.sample(seconds()));
+  if (url !== null) counts.failures.push(...(await judgeStore(url, isOneParent, {})));
+  await group.end();
+  const log = await parent.ended;
+  report(
+    watched,
+    tables,
+    log.split('\n').filter((line) => DEFECT.test(line)),
+  );
 } finally {
+  await store?.close();
   await stage.strike();
   await postgres?.stop();
 }
 
-function report(defects: readonly string[], tables: Tables): void {
-  const isWarm = (sample: { readonly seconds: number }): boolean =>
-    sample.seconds >= minutes * 60 * WARM_UP;
-  const warm = samples.filter(isWarm);
-  const middle = Math.floor(warm.length / 2);
-  const growth = (valueOf: (live: LiveSample) => number): number =>
-    (slopePerMinute(lives.filter(isWarm), valueOf) / 1024) * minutes * (1 - WARM_UP);
-  const live = growth(({ liveKb }) => liveKb);
-  const native = growth(({ nativeKb }) => nativeKb);
-  const grown = half === null ? [] : grownTables(half, tables, MAX_TABLE_GROWTH);
-  const descriptors = (part: readonly Sample[]): number => mean(part.map((one) => one.descriptors));
-  const more = descriptors(warm.slice(middle)) - descriptors(warm.slice(0, middle));
-  const wal = Math.max(...samples.map(({ walKb }) => walKb));
+function report(
+  watched: readonly WatchedProcess[],
+  tables: Tables,
+  defects: readonly string[],
+): void {
+  const processes = watched.map((each) => ({ name: each.name, ...judgeProcess(each, half) }));
+  const size = judgeStoreSize(storeSamples, half, clients);
+  const grown = atHalf === null ? [] : grownTables(atHalf, tables, MAX_TABLE_GROWTH);
+  const { failures, ...numbers } = counts;
   const misses = [
-    ...(live > MAX_MORE_LIVE_MB ? ['live memory grows'] : []),
-    ...(native > MAX_MORE_NATIVE_MB ? ['memory outside of the heap grows'] : []),
+    ...processes.flatMap((each) => each.misses),
+    ...size.misses,
     ...grown.map((table) => `the table ${table} grows faster than turns`),
-    ...(more > MAX_MORE_DESCRIPTORS ? ['descriptors grow'] : []),
-    ...(wal > MAX_WAL_KB ? ['the log of SQLite grows'] : []),
-    ...(counts.failures.length > 0 ? ['clients failed'] : []),
+    ...(walKb > MAX_WAL_KB ? ['the log of SQLite grows'] : []),
+    ...(failures.length > 0 ? ['clients failed'] : []),
     ...(defects.length > 0 ? ['the server has a defect'] : []),
   ];
-  const { failures, ...numbers } = counts;
   process.stdout.write(
     `${JSON.stringify({
       minutes,
+      workers,
+      seed,
+      kills,
       ...numbers,
-      rssMb: samples
-        .filter((_, index) => index % 15 === 0)
-        .map(({ rssKb }) => Math.round(rssKb / 1024)),
-      rssMbAMinute: Number(slopePerMinute(warm, ({ rssKb }) => rssKb / 1024).toFixed(2)),
-      liveMb: lives.map(({ liveKb }) => Number((liveKb / 1024).toFixed(1))),
-      moreLiveMb: Number(live.toFixed(1)),
-      nativeMb: lives.map(({ nativeKb }) => Math.round(nativeKb / 1024)),
-      moreNativeMb: Number(native.toFixed(1)),
+      processes: Object.fromEntries(processes.map(({ name, figures }) => [name, figures])),
       tables,
-      moreDescriptors: Number(more.toFixed(1)),
-      walKb: wal,
+      ...(url === null ? { walKb } : size.figures),
       failures: failures.slice(0, 5),
       defects: defects.slice(0, 5),
       misses,

@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 
 import { callsOf, errorOf, merged, textOf } from '../testing/streams.ts';
 import type { Fault, Script, Shape } from './script.ts';
+import { startScriptedProvider } from './server.ts';
 import { talk, user } from './testing/conversation.ts';
 
 const TEXT = Array.from({ length: 50 }, (_, index) => `line ${index + 1} – "é" 🎉\n`).join('');
@@ -115,6 +116,30 @@ test('a length limit of the request may be honoured', async () => {
   const events = await ask(asked, { max_tokens: 10 });
   expect(textOf(events)).toBe(TEXT.slice(0, 40));
   expect(events.at(-1)).toEqual({ type: 'finish', reason: 'length' });
+});
+
+test('a list of sizes decides each event, its last one all that follow', async ({
+  onTestFinished,
+}) => {
+  const shape = { chunk: [4, 1, 2] };
+  const provider = await startScriptedProvider({
+    shape,
+    behaviours: [{ reply: { text: 'lineDONE and' } }],
+  });
+  onTestFinished(() => provider.close());
+  const answer = await fetch(`${provider.url}/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'scripted',
+      stream: true,
+      messages: [{ role: 'user', content: 'Go.' }],
+    }),
+  });
+  const pieces = [...(await answer.text()).matchAll(/"content":"([^"]+)"/gu)].map(
+    ([, text]) => text,
+  );
+  expect(pieces).toEqual(['line', 'D', 'ON', 'E ', 'an', 'd']);
 });
 
 test.for<Shape>([

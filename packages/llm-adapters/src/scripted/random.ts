@@ -9,12 +9,20 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-export type Sizes = number | { readonly min: number; readonly max: number };
+export type Sizes = number | readonly number[] | { readonly min: number; readonly max: number };
 
-/** Returns the next size: always the same one, or a random one between two. */
+/** Returns the next size: always the same one, a random one between two, or the next of a list. */
 export function createSizes(sizes: Sizes, seed: number): () => number {
   if (typeof sizes === 'number') return () => sizes;
+  if (isList(sizes)) {
+    let place = 0;
+    return () => sizes[Math.min(place++, sizes.length - 1)] ?? 1;
+  }
   const random = createRandom(seed);
   const span = sizes.max - sizes.min + 1;
   return () => sizes.min + Math.floor(random() * span);
+}
+
+function isList(sizes: Sizes): sizes is readonly number[] {
+  return Array.isArray(sizes);
 }

@@ -19,6 +19,7 @@ test.for([
   ['a status without a number', behaviour({ faults: [{ kind: 'status' }] }), /faults\[0\]\.status/],
   ['an unknown fault', behaviour({ faults: [{ kind: 'explode' }] }), /faults\[0\]\.kind/],
   ['a range upside down', behaviour({ shape: { chunk: { min: 3, max: 2 } } }), /shape\.chunk/],
+  ['no sizes', behaviour({ shape: { chunk: [] } }), /shape\.chunk/],
   ['result number 0', behaviour({ when: { toolResult: { nth: 0 } } }), /toolResult\.nth/],
 ] as const)('%s is refused with its place', ([, script, message]) => {
   expect(() => parseScript(script)).toThrow(

@@ -35,8 +35,15 @@ export type When = {
 
 /** How the bytes of a reply look and flow. */
 export type Shape = {
-  /** Characters per event: a fixed number, or a random one between two numbers. */
-  readonly chunk?: number | { readonly min: number; readonly max: number } | undefined;
+  /**
+   * Characters per event: a fixed number, a random one between two numbers, or these in turn, the last one for all that
+   * follow.
+   */
+  readonly chunk?:
+    | number
+    | readonly number[]
+    | { readonly min: number; readonly max: number }
+    | undefined;
   /** Events may also split a surrogate pair. */
   readonly splitSurrogates?: boolean | undefined;
   /** The body is written in pieces of this many bytes, cut anywhere. */
@@ -236,7 +243,7 @@ const when = z.strictObject({
 });
 
 const shape = z.strictObject({
-  chunk: z.union([positive, range]).optional(),
+  chunk: z.union([positive, z.array(positive).min(1), range]).optional(),
   splitSurrogates: z.boolean().optional(),
   bytes: z.union([positive, range]).optional(),
   seed: z.int().optional(),

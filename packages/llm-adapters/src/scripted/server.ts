@@ -19,6 +19,8 @@ export type ScriptedProviderOptions = {
   readonly readDocument?: (path: string) => Promise<string>;
   /** Whether the server keeps the process alive; by default true. */
   readonly keepsProcess?: boolean;
+  /** Whether `requests` has them, for which a server that answers for hours has no memory; by default true. */
+  readonly keepsRequests?: boolean;
   /** A model that decides about each request. If it returns undefined, the script answers. */
   readonly model?: FreeModel;
 };
@@ -62,7 +64,13 @@ export async function startScriptedProvider(
   const model = new ScriptedModel(parsed, documents, options.model);
   const requests: RequestRecord[] = [];
   const hurry = new AbortController();
-  const provider: Provider = { model, requests, apiKey: parsed.apiKey, hurry: hurry.signal };
+  const provider: Provider = {
+    model,
+    requests,
+    keepsRequests: options.keepsRequests ?? true,
+    apiKey: parsed.apiKey,
+    hurry: hurry.signal,
+  };
   const server = createServer((request, response) => {
     answer(request, response, provider).catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
@@ -89,6 +97,7 @@ type RequestRecord = RecordedRequest & { sentCharacters: number };
 type Provider = {
   readonly model: ScriptedModel;
   readonly requests: RequestRecord[];
+  readonly keepsRequests: boolean;
   readonly apiKey: string | undefined;
   readonly hurry: AbortSignal;
 };
@@ -96,7 +105,7 @@ type Provider = {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { model, requests, apiKey, hurry }: Provider,
+  { model, requests, keepsRequests, apiKey, hurry }: Provider,
 ): Promise<void> {
   const path = new URL(request.url ?? '/', 'http://localhost').pathname;
   if (request.method === 'GET' && path === '/requests') {
@@ -121,7 +130,7 @@ async function answer(
   const chosen = asked !== undefined && authorized ? model.choose(asked) : undefined;
   const behaviour = chosen?.name;
   const record = { wire, body, violations, authorized, behaviour, sentCharacters: 0 };
-  requests.push(record);
+  if (keepsRequests) requests.push(record);
 
   if (!authorized) {
     const message = 'Incorrect API key provided.';

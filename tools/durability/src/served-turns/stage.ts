@@ -55,7 +55,12 @@ export async function makeStage(
     await mkdir(dirname(join(workspace, path)), { recursive: true });
     await writeFile(join(workspace, path), text);
   }
-  const provider = await startScriptedProvider(script);
+  let requests = 0;
+  const provider = await startScriptedProvider(script, {
+    keepsRequests: false,
+    // Counts them, and leaves the answers to the script.
+    model: () => void (requests += 1),
+  });
   const environment = {
     PATH: process.env['PATH'],
     HOME: root,
@@ -71,7 +76,7 @@ export async function makeStage(
 
   return {
     workspace,
-    requests: () => provider.requests.length,
+    requests: () => requests,
     async serve(preload, options = []) {
       const args = ['serve', '--port', '0', '--base-url', provider.url, '--model', 'scripted'];
       const child = spawn(

@@ -13,6 +13,10 @@ const CHECKS = {
   'turns have an event of an earlier owner behind one of a later': `
     select count(distinct event.turn_no) from turn_event as event join turn_event as next
       on next.turn_no = event.turn_no and next.seq = event.seq + 1 and next.epoch < event.epoch`,
+} as const;
+
+/** Where each conversation has one turn, which writes one file. */
+const CHECKS_OF_MESSAGES = {
   'conversations have not the question and its answer': `
     select count(*) from (
       select from conversation left join conversation_message using (conversation_id)
@@ -20,9 +24,13 @@ const CHECKS = {
 } as const;
 
 /** @param isQueued the engine has the queue */
-export async function judgeStore(url: string, isQueued: boolean): Promise<readonly string[]> {
+export async function judgeStore(
+  url: string,
+  isQueued: boolean,
+  more: Readonly<Record<string, string>> = CHECKS_OF_MESSAGES,
+): Promise<readonly string[]> {
   const failures: string[] = [];
-  for (const [what, sql] of Object.entries(CHECKS)) {
+  for (const [what, sql] of Object.entries({ ...CHECKS, ...more })) {
     if (!isQueued && sql.includes('orion_queue')) continue;
     const count = await numberOf(url, sql);
     if (count > 0) failures.push(`in the store, ${count} ${what}`);

@@ -1,35 +1,29 @@
 /** What a process of the server uses, seen from outside. */
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import type { Preload, Served } from '../served-turns/stage.ts';
+import type { Preload } from '../served-turns/stage.ts';
+
+/** A process that lives as long as the run. */
+export type WatchedProcess = {
+  readonly name: string;
+  readonly pid: number;
+  readonly samples: Sample[];
+  readonly lives: LiveSample[];
+};
 
 export type Sample = {
   readonly seconds: number;
   readonly rssKb: number;
   readonly descriptors: number;
-  /** Of the log that SQLite writes ahead; 0 on Postgres. */
-  readonly walKb: number;
-  readonly turns: number;
 };
 
-/** On Linux only: what is read is `/proc`. */
-export async function takeSample(
-  pid: number,
-  workspace: string,
-  facts: Pick<Sample, 'seconds' | 'turns'>,
-): Promise<Sample> {
+/** On Linux only: what is read is `/proc`. Rejects if the process is gone. */
+export async function takeSample(pid: number, seconds: number): Promise<Sample> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const [, rss = '0'] = /^VmRSS:\s+(\d+) kB$/mu.exec(status) ?? [];
   const descriptors = await readdir(`/proc/${pid}/fd`);
-  const wal = await stat(join(workspace, '.orion', 'orion.db-wal')).catch(() => null);
-  return {
-    ...facts,
-    rssKb: Number(rss),
-    descriptors: descriptors.length,
-    walKb: Math.round((wal?.size ?? 0) / 1024),
-  };
+  return { seconds, rssKb: Number(rss), descriptors: descriptors.length };
 }
 
 /**
@@ -51,17 +45,20 @@ export function liveMemory(file: string): Preload {
   };
 }
 
-/** Of a server that was started with `liveMemory`. */
+/** Of a process that was started with `liveMemory`, or by one that was. */
 export async function takeLiveSample(
-  served: Served,
-  file: string,
+  pid: number,
+  memoryFile: string,
   seconds: number,
 ): Promise<LiveSample> {
+  const file = `${memoryFile}.${pid}`;
   await rm(file, { force: true });
-  served.signal('SIGUSR2');
+  process.kill(pid, 'SIGUSR2');
   let text: string | null = null;
   while (text === null) {
     await wait(LOOK_MS);
+    // Rejects if the process is gone.
+    process.kill(pid, 0);
     text = await readFile(file, 'utf8').catch(() => null);
   }
   const { rss, heapTotal, heapUsed, external } = JSON.parse(text) as NodeJS.MemoryUsage;

@@ -18,21 +18,18 @@ export const soakFile = (client: number): string => `file-${client}-of-it.txt`;
 /** The most clients that have a file of their own. */
 const CLIENTS = 500;
 
+/** Each of the faults strikes one request of so many; there are enough of them for an hour. */
+const BETWEEN_FAULTS = 8;
+const ROUNDS = 1_500;
+
+const WRITES = { when: { toolChoice: 'none' as const }, reply: { text: `${LINES}DONE` } };
+
+/** What is asked most often, and what is used up, is looked at first. */
 export const SOAK_SCRIPT: Script = {
   shape: FLOW,
   behaviours: [
-    // The faults come again and again, because each of these is used up by so many requests.
-    ...Array.from({ length: 200 }, () =>
-      FAULTS.map((fault) => ({
-        times: 5,
-        when: { toolChoice: 'none' as const },
-        faults: [fault],
-        reply: { text: `${LINES}DONE` },
-      })),
-    ).flat(),
-    { when: { toolChoice: 'none' }, reply: { text: `${LINES}DONE` } },
     ...Array.from({ length: CLIENTS }, (_, client) => ({
-      when: { lastRole: 'user' as const, last: soakFile(client) },
+      when: { lastRole: 'user' as const, last: soakFile(client), toolChoice: 'auto' as const },
       reply: {
         toolCalls: [
           {
@@ -42,6 +39,16 @@ export const SOAK_SCRIPT: Script = {
         ],
       },
     })),
-    { reply: { text: 'It is there, as you asked for, and nothing else has to be done.' } },
+    {
+      when: { toolChoice: 'auto' },
+      reply: { text: 'It is there, as you asked for, and nothing else has to be done.' },
+    },
+    ...Array.from({ length: ROUNDS }, () =>
+      FAULTS.flatMap((fault) => [
+        { ...WRITES, times: 1, faults: [fault] },
+        { ...WRITES, times: BETWEEN_FAULTS },
+      ]),
+    ).flat(),
+    WRITES,
   ],
 };

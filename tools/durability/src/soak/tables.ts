@@ -1,15 +1,14 @@
 /** What the store holds: a server that stores more for each turn, the longer it runs, is slower each day. */
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 import { Client } from 'pg';
 
-export type Tables = {
-  /** Rows of each table. */
-  readonly rows: Readonly<Record<string, number>>;
-  /** What is not in use any more: pages of SQLite, rows of Postgres. */
-  readonly dead: number;
-};
+const TABLE_NAME = `case schemaname when 'public' then relname else schemaname || '.' || relname end`;
+
+/** Rows of each table. Those of the engine that has the queue carry the name of its schema. */
+export type Tables = Readonly<Record<string, number>>;
 
 export async function readTables(workspace: string, databaseUrl: string | null): Promise<Tables> {
   return databaseUrl === null ? readSqlite(workspace) : readPostgres(databaseUrl);
@@ -17,11 +16,17 @@ export async function readTables(workspace: string, databaseUrl: string | null):
 
 /** Tables that have grown by more than the share, compared with the number of turns. */
 export function grownTables(before: Tables, after: Tables, share: number): readonly string[] {
-  const perTurn = ({ rows }: Tables, table: string): number =>
-    (rows[table] ?? 0) / Math.max(rows['turn'] ?? 0, 1);
-  return Object.keys(after.rows).filter(
+  const perTurn = (tables: Tables, table: string): number =>
+    (tables[table] ?? 0) / Math.max(tables['turn'] ?? 0, 1);
+  return Object.keys(after).filter(
     (table) => perTurn(after, table) > perTurn(before, table) * (1 + share),
   );
+}
+
+/** Of the log that SQLite writes ahead; 0 on Postgres. */
+export async function walKbOf(workspace: string): Promise<number> {
+  const wal = await stat(join(workspace, '.orion', 'orion.db-wal')).catch(() => null);
+  return Math.round((wal?.size ?? 0) / 1024);
 }
 
 function readSqlite(workspace: string): Tables {
@@ -37,11 +42,7 @@ function readSqlite(workspace: string): Tables {
     );
     const count = (table: string): number =>
       Number(numbers(`select count(*) as rows from "${table}"`)[0]?.['rows']);
-    const [free] = numbers('pragma freelist_count');
-    return {
-      rows: Object.fromEntries(names.map((name) => [name, count(name)])),
-      dead: Number(free?.['freelist_count']),
-    };
+    return Object.fromEntries(names.map((name) => [name, count(name)]));
   } finally {
     database.close();
   }
@@ -51,18 +52,63 @@ async function readPostgres(url: string): Promise<Tables> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    const { rows: tables } = await client.query<{ name: string; dead: string }>(
-      'select relname as name, n_dead_tup as dead from pg_stat_user_tables',
+    const { rows: names } = await client.query<{ name: string; quoted: string }>(
+      `select ${TABLE_NAME} as name, format('%I.%I', schemaname, relname) as quoted
+       from pg_stat_user_tables`,
     );
-    const rows: Record<string, number> = {};
-    for (const { name } of tables) {
+    const tables: Record<string, number> = {};
+    for (const { name, quoted } of names) {
       const counted = await client.query<{ rows: string }>(
-        `select count(*) as rows from "${name}"`,
+        `select count(*) as rows from ${quoted}`,
       );
-      rows[name] = Number(counted.rows[0]?.rows);
+      tables[name] = Number(counted.rows[0]?.rows);
     }
-    return { rows, dead: tables.reduce((sum, { dead }) => sum + Number(dead), 0) };
+    return tables;
   } finally {
     await client.end();
   }
+}
+
+type TableSize = {
+  /** As Postgres estimates them. */
+  readonly rows: number;
+  /** Rows that were changed or deleted, and not removed so far. */
+  readonly dead: number;
+  /** With its indexes. */
+  readonly kb: number;
+};
+
+export type StoreSample = {
+  readonly seconds: number;
+  readonly tables: Readonly<Record<string, TableSize>>;
+  /** Of the engine that has the queue. */
+  readonly jobs: number;
+};
+
+export type StoreWatch = {
+  sample(seconds: number): Promise<StoreSample>;
+  close(): Promise<void>;
+};
+
+const SIZES = `
+  select ${TABLE_NAME} as name, n_live_tup::float as rows, n_dead_tup::float as dead,
+    pg_total_relation_size(relid)::float / 1024 as kb
+  from pg_stat_user_tables`;
+
+/** @param isQueued the engine has the queue */
+export async function watchStore(url: string, isQueued: boolean): Promise<StoreWatch> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  return {
+    async sample(seconds) {
+      const { rows } = await client.query<TableSize & { readonly name: string }>(SIZES);
+      const tables = Object.fromEntries(rows.map(({ name, ...size }) => [name, size]));
+      if (!isQueued) return { seconds, tables, jobs: 0 };
+      const counted = await client.query<{ jobs: number }>(
+        'select count(*)::float as jobs from orion_queue.job',
+      );
+      return { seconds, tables, jobs: counted.rows[0]?.jobs ?? 0 };
+    },
+    close: () => client.end(),
+  };
 }

@@ -5,7 +5,8 @@ import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
-const { ORION_MEMORY_FILE: file = '' } = process.env;
+// Workers have the environment of their parent.
+const file = `${process.env['ORION_MEMORY_FILE'] ?? ''}.${process.pid}`;
 
 process.on('SIGUSR2', () => {
   collectGarbage();

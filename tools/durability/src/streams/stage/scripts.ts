@@ -41,6 +41,10 @@ const EVENT_BYTES = 225;
 /** About how many bytes a document takes on the wire. */
 export function estimateWireBytes(document: string, flow: Shape): number {
   const { chunk = 24 } = flow;
-  const characters = typeof chunk === 'number' ? chunk : (chunk.min + chunk.max) / 2;
+  const [least, most] =
+    typeof chunk === 'object' && 'min' in chunk
+      ? [chunk.min, chunk.max]
+      : [Math.min(...[chunk].flat()), Math.max(...[chunk].flat())];
+  const characters = (least + most) / 2;
   return (document.length / characters) * EVENT_BYTES + Buffer.byteLength(document);
 }
