@@ -34,7 +34,13 @@ test.concurrent('a killed worker is replaced, and the parent takes all along', a
       });
     await see(2);
     const [one = ''] = seen();
+    // Of two requests one is handed to the worker that has stopped, and breaks off with it.
+    process.kill(Number(one.slice('orion-'.length)), 'SIGSTOP');
+    const asked = [1, 2].map(() => served.ask('/health/ready', { token: null }));
+    expect(await Promise.any(asked)).toMatchObject({ status: 200 });
     process.kill(Number(one.slice('orion-'.length)), 'SIGKILL');
+    const answers = await Promise.allSettled(asked);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     await served.running.waitForStderr('ended (SIGKILL)');
     // The other one answers meanwhile.
     await see(3);

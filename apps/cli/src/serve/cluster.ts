@@ -1,4 +1,5 @@
 /** The only place that knows that workers are those of `node:cluster`: they share the port of their parent. */
+import type { ChildProcess } from 'node:child_process';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 
@@ -24,6 +25,7 @@ export function tellParent(serving: Serving): void {
 export function forkWorker(args: readonly string[]): Worker {
   cluster.setupPrimary({ args: [...args] });
   const worker = cluster.fork();
+  closeUntaken(worker.process);
   let onAnswer = (): void => undefined;
   const { promise: serving, resolve } = Promise.withResolvers<Serving>();
   worker.on('message', (message: Message) => {
@@ -42,4 +44,26 @@ export function forkWorker(args: readonly string[]): Worker {
     },
     signal: (signal) => void worker.process.kill(signal),
   };
+}
+
+/**
+ * A connection that is handed to a worker stays open in this process until the worker says that it has it.
+ * `node:cluster` forgets the connection of a worker that ends before that: its client would wait for ever. It hands a
+ * worker one after the other.
+ */
+function closeUntaken(worker: ChildProcess): void {
+  type Send = (message: unknown, connection?: { close(): void }, ...more: unknown[]) => boolean;
+  const send = worker.send.bind(worker) as Send;
+  let untaken: { close(): void } | null = null;
+  const note: Send = (message, connection, ...more) => {
+    untaken = connection ?? untaken;
+    return send(message, connection, ...more);
+  };
+  worker.send = note as ChildProcess['send'];
+  // Before the next one is handed over.
+  worker.prependListener('internalMessage', (message: object) => {
+    if ('ack' in message) untaken = null;
+  });
+  // When all that it has said was read.
+  worker.once('close', () => untaken?.close());
 }
