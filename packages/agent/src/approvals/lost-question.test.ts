@@ -57,7 +57,7 @@ function asking(confirm: () => Promise<void>) {
     answer,
     asked,
     said,
-    async loses() {
+    loses: async () => {
       await clock.advance(5_000);
       expect(asked).toHaveLength(1);
       isKept = false;

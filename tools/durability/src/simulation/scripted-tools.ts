@@ -63,7 +63,7 @@ export function scriptedTools(clock: Clock, effects: Effects): readonly Tool[] {
       ? {
           action: ({ step }) => ({
             kind: 'command',
-            command: `ask ${String(step)}`,
+            command: `ask ${JSON.stringify(step)}`,
             folder: '/simulated',
           }),
         }
