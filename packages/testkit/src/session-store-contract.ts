@@ -10,6 +10,7 @@ import type {
 import { describe, expect, it } from 'vitest';
 
 import { codeOf, commitText as commit } from './commit-text.ts';
+import { SESSION_RECORD, TURN_RECORD } from './records.ts';
 import type { WorkspaceUnderTest } from './workspace-contract.ts';
 
 /** `isDoomed`: whoever opens the workspace again finds that the process of this one is dead, which works on. */
@@ -17,28 +18,11 @@ export type SessionStoreFactory = (options?: {
   readonly isDoomed?: boolean;
 }) => Promise<WorkspaceUnderTest>;
 
-const record: SessionRecord = {
-  version: 1,
-  state: 'session_active.awaiting_done_or_more_content',
-  fence_stripped: false,
-  fence_asked: false,
-  inner_done_lines: [],
-  seams: [],
-  idle_prompts: 1,
-};
+const record: SessionRecord = { ...SESSION_RECORD, idle_prompts: 1 };
 
 const turn: TurnRecord = {
-  version: 1,
-  requestId: 'r',
-  projectId: 'p',
-  conversationId: 'c',
-  provider: 'v',
-  model: 'm',
-  protocol: 'standard',
-  callId: 'k',
-  mode: 'act',
+  ...TURN_RECORD,
   messages: [{ role: 'user', content: 'Write it.\u0000\ud83d' }],
-  options: {},
 };
 
 const result: CommitResult = {

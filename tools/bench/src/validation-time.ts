@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import type { SessionHandle, Workspace, WritingRecord } from '@orion/contracts';
 import { createWritePlanTool, wholeTextChange } from '@orion/core';
+import { SESSION_RECORD } from '@orion/testkit/records';
 import { createPatternMatcher } from '@orion/workspace';
 
 export type WriteTimes = {
@@ -72,15 +73,7 @@ async function save(workspace: Workspace, line: string, bytes: number): Promise<
     piece = '';
   }
   handle.append(piece);
-  await handle.save({
-    version: 1,
-    state: 'session_active.finalizing',
-    fence_stripped: false,
-    fence_asked: false,
-    inner_done_lines: [],
-    seams: [],
-    idle_prompts: 0,
-  });
+  await handle.save({ ...SESSION_RECORD, state: 'session_active.finalizing' });
   return handle;
 }
 

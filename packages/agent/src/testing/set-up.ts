@@ -8,7 +8,6 @@ import type {
   Clock,
   RunEvent,
   SessionHandle,
-  SessionRecord,
   TurnRecord,
   Workspace,
   WriteOperation,
@@ -23,6 +22,8 @@ import { expect, onTestFinished } from 'vitest';
 
 import { createOrion } from '../create-orion.ts';
 import type { Orion, OrionOptions, TurnRequest } from '../orion.ts';
+
+export { SESSION_RECORD as RECORD } from '@orion/testkit/records';
 
 export async function temporaryDirectory(): Promise<string> {
   const path = await realpath(await mkdtemp(join(tmpdir(), 'orion-agent-')));
@@ -114,17 +115,6 @@ export async function beginSession(
     turn,
   );
 }
-
-/** The record of a session of which nothing is known but its text. */
-export const RECORD: SessionRecord = {
-  version: 1,
-  state: 'session_active.awaiting_done_or_more_content',
-  fence_stripped: false,
-  fence_asked: false,
-  inner_done_lines: [],
-  seams: [],
-  idle_prompts: 0,
-};
 
 /** All of the text is the file's, and nothing is to be asked about it. */
 export const WHOLE: FinalizeFacts = {

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { OrionError, systemClock } from '@orion/contracts';
-import type { SessionContent, SessionMetadata, SessionRecord } from '@orion/contracts';
+import type { SessionContent, SessionMetadata } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
+import { SESSION_RECORD as RECORD } from '@orion/testkit/records';
 import { openStore } from '@orion/trace-store';
 import { createWorkspace } from '@orion/workspace';
 import { expect, onTestFinished, test } from 'vitest';
@@ -16,16 +17,6 @@ import { useTestDatabase } from '../testing/test-database.ts';
 /** Hazard: what arrives while the database is away is lost, or stored twice, and a file is written that it did not decide. */
 
 const own = useTestDatabase();
-
-const RECORD: SessionRecord = {
-  version: 1,
-  state: 'session_active.awaiting_done_or_more_content',
-  fence_stripped: false,
-  fence_asked: false,
-  inner_done_lines: [],
-  seams: [],
-  idle_prompts: 0,
-};
 
 /** `away`: asked before an append is sent; `lost`: after it was stored, in place of its answer. */
 type Weather = 'fine' | 'away' | 'lost';

@@ -1,25 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createFakeClock,
-  describeApprovalsContract,
-  describeConversationStoreContract,
-  describeServedTurnsContract,
-  describeToolOutputStoreContract,
-  describeTurnEndContract,
-  describeTurnLogContract,
-} from '@orion/testkit';
 import { systemClock } from '@orion/contracts';
-import type { Clock } from '@orion/contracts';
 import { Client } from 'pg';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../engine/postgres.ts';
-import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSqlite } from '../engine/sqlite.ts';
-import { createMemoryTraceStore } from '../memory/memory-trace-store.ts';
 import { openStore } from '../open-store.ts';
 import type { Store } from '../open-store.ts';
 import type { StoreLocation } from '../store-options.ts';
-import { storeOver } from '../store-over.ts';
+import { ADDS, stepAfter } from '../testing/newer-steps.ts';
 import { temporaryStore } from '../testing/temporary-store.ts';
 import { execute, inDatabase, useTestDatabase } from '../testing/test-database.ts';
 import { migrate } from './migrate.ts';
@@ -36,20 +24,6 @@ afterAll(async () => {
 
 const NOW = MIGRATIONS.length;
 
-function stepAfter(before: readonly Migration[], step: Omit<Migration, 'version' | 'name'>) {
-  const version = before.length + 1;
-  return [...before, { ...step, version, name: `step ${version}` }];
-}
-
-/** Every table gets a column. */
-const ADDS = stepAfter(MIGRATIONS, {
-  readableBy: NOW,
-  statements: (dialect) =>
-    ['turn', 'turn_event', 'request_key', 'serving', 'conversation', 'conversation_message']
-      .concat('tool_output', 'tool_output_text', 'trace_event', 'approval')
-      .concat(dialect === 'sqlite' ? [] : ['write_session', 'session_piece', 'file_commit'])
-      .map((table) => `alter table ${table} add column later text`),
-});
 /** The version after that needs it no more, and neither does this program: but it does not know that. */
 const REMOVES = stepAfter(ADDS, {
   readableBy: NOW + 1,
@@ -208,26 +182,4 @@ test('SQLite: a newer form is refused whatever it says of itself; a step that le
   await expect(openAt(unchanged).turnLog.epochOf('turn')).rejects.toMatchObject({
     code: 'STORE_TOO_NEW',
   });
-});
-
-describe('over a newer store', { tags: ['long'] }, () => {
-  const engines: readonly (readonly [string, () => Promise<SqlDatabase>])[] = [
-    ['SQLite', () => openSqlite(':memory:')],
-    ['Postgres', async () => openPostgres((await newest).url)],
-  ];
-  let newest: ReturnType<typeof newPostgres>;
-  for (const [name, openDatabase] of engines) {
-    const open = async ({ clock }: { readonly clock: Clock }): Promise<Store> => {
-      if (name === 'Postgres') newest ??= newPostgres();
-      const database = await openDatabase();
-      await migrate(database, ADDS);
-      return storeOver(database, { clock, traces: createMemoryTraceStore({ clock }) });
-    };
-    describeTurnLogContract(name, open);
-    describeTurnEndContract(name, open);
-    describeApprovalsContract(name, open);
-    describeServedTurnsContract(name, open);
-    describeConversationStoreContract(name, open);
-    describeToolOutputStoreContract(name, () => open({ clock: createFakeClock() }));
-  }
 });

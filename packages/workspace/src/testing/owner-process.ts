@@ -10,9 +10,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { OrionError, systemClock } from '@orion/contracts';
 import type { CommitPart, SessionHandle, TargetSnapshot, WriteOperation } from '@orion/contracts';
+import { SESSION_RECORD as RECORD } from '@orion/testkit/records';
 import { createWorkspace } from '../index.ts';
 import { ownIdentity } from '../ownership/process-identity.ts';
-import { RECORD } from './records.ts';
 
 type Command =
   | { readonly do: 'begin'; readonly target: string }

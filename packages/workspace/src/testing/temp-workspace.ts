@@ -16,12 +16,12 @@ import type {
 } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import type { FakeClock } from '@orion/testkit';
+import { SESSION_RECORD as RECORD } from '@orion/testkit/records';
 import { onTestFinished } from 'vitest';
 import { createWorkspace } from '../index.ts';
-import { RECORD } from './records.ts';
 import type { WorkspaceOptions } from '../index.ts';
 
-export { RECORD, TURN } from './records.ts';
+export { SESSION_RECORD as RECORD, TURN_RECORD as TURN } from '@orion/testkit/records';
 
 export type TestEvent = { readonly type: string; readonly details: Record<string, unknown> };
 

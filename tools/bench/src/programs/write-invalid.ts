@@ -6,6 +6,7 @@ const { createPatternMatcher, createWorkspace } = (await import(
   workspaceModule
 )) as typeof import('@orion/workspace');
 const { systemClock: clock } = await import('@orion/contracts');
+const { SESSION_RECORD } = await import('@orion/testkit/records');
 
 const workspace = await createWorkspace({ root, clock });
 const tool = createWritePlanTool({
@@ -26,9 +27,9 @@ const text = pieceOf(Number(every));
 for (let piece = 0; handle.bytes() < bytes; piece += 1) {
   handle.append(text);
   // As often as a model's stream would be saved at 100 lines or so.
-  if (piece % 16 === 15) await handle.save(record());
+  if (piece % 16 === 15) await handle.save(SESSION_RECORD);
 }
-await handle.save(record());
+await handle.save(SESSION_RECORD);
 const facts = {
   start: 0,
   end: null,
@@ -69,15 +70,4 @@ function pieceOf(step: number): string {
   return piece;
 }
 
-function record() {
-  return {
-    version: 1,
-    state: 'session_active.awaiting_done_or_more_content',
-    fence_stripped: false,
-    fence_asked: false,
-    inner_done_lines: [],
-    seams: [],
-    idle_prompts: 0,
-  } as const;
-}
 export {};

@@ -5,11 +5,11 @@ import { OrionError } from '@orion/contracts';
 import type {
   CommitPart,
   SessionHandle,
-  SessionRecord,
   TargetSnapshot,
   Workspace,
   WriteOperation,
 } from '@orion/contracts';
+import { SESSION_RECORD } from '@orion/testkit/records';
 
 import { commitPlan } from './commit-plan.ts';
 import type { Files } from './place.ts';
@@ -247,15 +247,7 @@ async function severalFiles(workspace: Workspace, before: Files): Promise<void> 
   }
 }
 
-const RECORD: SessionRecord = {
-  version: 1,
-  state: 'session_active.finalizing',
-  fence_stripped: false,
-  fence_asked: false,
-  inner_done_lines: [],
-  seams: [],
-  idle_prompts: 0,
-};
+const RECORD = { ...SESSION_RECORD, state: 'session_active.finalizing' } as const;
 
 /** What the agent does with a session and its recovery, as far as the disk is concerned. */
 async function runSession(workspace: Workspace, change: Change): Promise<void> {

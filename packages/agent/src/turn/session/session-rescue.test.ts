@@ -1,5 +1,6 @@
-import type { SaveResult, SessionHandle, SessionRecord } from '@orion/contracts';
+import type { SaveResult, SessionHandle } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
+import { SESSION_RECORD } from '@orion/testkit/records';
 import { expect, it } from 'vitest';
 
 import type { SessionReport } from './session-report.ts';
@@ -8,16 +9,7 @@ import { sessionSaver } from './session-saver.ts';
 
 /** Hazard: a session that lives in memory leaves the process, and its text with it. */
 
-const RECORD: SessionRecord = {
-  version: 1,
-  state: 'session_active.paused',
-  fence_stripped: false,
-  fence_asked: false,
-  has_ended: false,
-  inner_done_lines: [],
-  seams: [],
-  idle_prompts: 0,
-};
+const RECORD = { ...SESSION_RECORD, state: 'session_active.paused', has_ended: false } as const;
 
 /** A session in memory mode, whose next save goes as `save` says. */
 function rescueWith(save: () => Promise<void>): {
