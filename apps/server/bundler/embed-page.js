@@ -1,5 +1,5 @@
 // The last step of the build: puts the built page into the compiled server, so that it reads no file when it serves.
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
 const TYPES = {
@@ -11,9 +11,9 @@ const TYPES = {
 const page = new URL('../node_modules/@orion/web/dist/', import.meta.url);
 const embedded = new URL('../dist/page/embedded-page.js', import.meta.url);
 
-const files = readdirSync(page, { recursive: true, encoding: 'utf8' })
-  .map((path) => path.replaceAll('\\', '/'))
-  .filter((name) => statSync(new URL(name, page)).isFile())
+/** Not all that lies there: some of it may be left of earlier builds. */
+const built = JSON.parse(readFileSync(new URL('built-files.json', page), 'utf8'));
+const files = ['index.html', ...Object.values(built).map(({ file }) => file)]
   .toSorted()
   .map((name) => {
     const type = TYPES[name.slice(name.lastIndexOf('.') + 1)];
@@ -21,5 +21,4 @@ const files = readdirSync(page, { recursive: true, encoding: 'utf8' })
     const bytes = readFileSync(new URL(name, page));
     return { name, type, gzip: gzipSync(bytes, { level: 9 }).toString('base64') };
   });
-if (!files.some(({ name }) => name === 'index.html')) throw new Error('The page is not built.');
 writeFileSync(embedded, `export const EMBEDDED_PAGE = ${JSON.stringify(files)};\n`);

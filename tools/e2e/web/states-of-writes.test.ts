@@ -191,7 +191,7 @@ describe.skipIf(missingBrowser !== null)('the states of a write', () => {
       { type: 'write_progress', sessionId: 's', ...marks, lines: 303 },
     ]);
     await page.getByText('303 lines here').waitFor();
-    const standstill = page.getByRole('region', { name: 'Saving is held up' });
+    const standstill = page.getByRole('region', { name: 'Syncing is held up' });
     expect(await standstill.count()).toBe(0);
     await page.clock.setSystemTime((await page.evaluate(() => Date.now())) + 15_000);
     await standstill.getByText('the disk has confirmed nothing').waitFor();

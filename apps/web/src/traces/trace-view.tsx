@@ -37,7 +37,15 @@ export function TraceView({ requestId }: { readonly requestId: string }): ReactN
           {end !== undefined && <LimitStrip end={end} />}
           <p className="faint" role="status">
             {counted(rows.length, 'event')}
-            {isCut && '; there are more, which orion trace export prints'}
+            {isCut && (
+              <>
+                ; there are more, which{' '}
+                <code>
+                  orion trace export --request <Name>{requestId}</Name>
+                </code>{' '}
+                prints
+              </>
+            )}
             {!isCut && !isWhole && error === null && ' so far'}
           </p>
           <Rows requestId={requestId} rows={rows} />

@@ -2,7 +2,7 @@
  * What a screen reader says without being asked.
  *
  * 1. Changes of state are said at most every 10 s, together; of each topic only the latest.
- * 2. Two things are said at once: that a person is needed, and that text is not being saved.
+ * 2. Two things are said at once: that a person is needed, and that text is not being saved or synced.
  * 3. The same words about the same topic are said once, until that is over; of the latest MOST_TOPICS topics, as a tab
  *    may be open for weeks.
  */

@@ -22,18 +22,20 @@ export function HeldUp({
   const { isHeldUp, received, saved, synced, targetFile } = session;
   const stillMs = useStandingStill(session);
   const isShown = (isHeldUp || stillMs !== null) && isOpen(session);
+  // What is saved outlives a kill of the server, and what is synced a power cut.
+  const what = isHeldUp ? 'Saving' : 'Syncing';
   useEffect(() => {
     if (!isShown) return;
-    announcer.sayAtOnce(TOPIC, `Saving ${targetFile} is held up`);
+    announcer.sayAtOnce(TOPIC, `${what} ${targetFile} is held up`);
     return () => announcer.over(TOPIC);
-  }, [isShown, targetFile]);
+  }, [isShown, what, targetFile]);
   if (!isShown) return null;
   // The runtime says why when it happens.
   const said = items.findLast((item) => item.kind === 'text' && item.source === 'notice');
   return (
-    <section className="problem" aria-label="Saving is held up">
+    <section className="problem" aria-label={`${what} is held up`}>
       <p>
-        <strong>Saving is held up.</strong>{' '}
+        <strong>{what} is held up.</strong>{' '}
         {isHeldUp
           ? `${formatBytes(received - (saved ?? 0))} are in memory only: do not close Orion.`
           : `For ${formatAge(stillMs ?? 0)} the disk has confirmed nothing: a power cut would take ${formatBytes(received - synced)}.`}
