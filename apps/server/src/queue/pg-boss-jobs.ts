@@ -93,9 +93,9 @@ export class PgBossJobs {
 
   /** For those of the turns that have none. */
   async addMissing(turns: readonly TurnWithoutJob[]): Promise<void> {
-    const alone = new Set((await this.#engine.findJobs(ALONE)).map(({ id }) => id));
+    const elsewhere = await this.#inOtherQueues();
     const jobs = turns
-      .filter(({ turnId }) => !alone.has(turnId))
+      .filter(({ turnId }) => !elsewhere.has(turnId))
       .map(({ turnId, attempt, projectId }) => ({
         id: turnId,
         data: { attemptsBefore: attempt } satisfies JobData,
@@ -103,6 +103,16 @@ export class PgBossJobs {
       }));
     for (let start = 0; start < jobs.length; start += ADDED_AT_ONCE)
       await this.#engine.insert(TURNS, jobs.slice(start, start + ADDED_AT_ONCE));
+  }
+
+  /** Those that run alone, and those of a format that only a newer version knows. */
+  async #inOtherQueues(): Promise<ReadonlySet<string>> {
+    const turns = new Set<string>();
+    for (const { name } of await this.#engine.getQueues()) {
+      if (name === TURNS) continue;
+      for (const { id } of await this.#engine.findJobs(name)) turns.add(id);
+    }
+    return turns;
   }
 
   /** In the order in which they were added, with the number of the attempt that each is handed out for. */

@@ -6,6 +6,7 @@ import type { Store } from '@orion/agent';
 import { systemClock } from '@orion/contracts';
 import type { TurnAttempt } from '@orion/contracts';
 import { createFakeClock, describeTurnQueueContract } from '@orion/testkit';
+import { PgBoss } from 'pg-boss';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { makeDatabase } from '../testing/test-database.ts';
@@ -202,6 +203,42 @@ it('makes no second job of a turn that waits to run alone', async () => {
   const answer = await store.engineDatabase?.executeSql('select name from orion_queue.job');
   isOver.resolve();
   expect((answer as { rows: unknown }).rows).toEqual([{ name: 'turn.alone.v1' }]);
+});
+
+it('leaves a turn alone whose job has a format of a newer version, which takes it and those of this one', async () => {
+  const store = await openTestStore();
+  const { queue, pass } = await openQueue(store);
+  const raw = store.engineDatabase;
+  const newer = new PgBoss({
+    db: { executeSql: async (text, values) => (await raw?.executeSql(text, values)) as never },
+    schema: 'orion_queue',
+    supervise: false,
+    schedule: false,
+  });
+  onTestFinished(() => newer.stop({ graceful: false, close: false }));
+  await newer.start();
+  await newer.createQueue('turn.v2');
+  const [ours, theirs] = [newTurn(), newTurn()];
+  await store.servedTurns.submit(theirs, null, async (id) => {
+    await newer.insert('turn.v2', [{ id }]);
+  });
+  const attempts: string[] = [];
+  queue.work(
+    async (attempt) => {
+      attempts.push(attempt.turnId);
+      void queue.drain();
+      await queue.giveBack(attempt);
+    },
+    { slots: 1 },
+  );
+  // It looks for turns without a job before it takes the first one.
+  await pass();
+  await store.servedTurns.submit(ours, null, (id, inside) => queue.submit(id, inside, ours));
+  await expect.poll(() => attempts).toEqual([ours.turnId]);
+  const idsIn = async (name: string): Promise<readonly string[]> =>
+    (await newer.fetch(name, { batchSize: 9 })).map(({ id }) => id);
+  await expect.poll(() => idsIn('turn.v1')).toEqual([ours.turnId]);
+  expect(await idsIn('turn.v2')).toEqual([theirs.turnId]);
 });
 
 it('leaves room for other projects where one has more turns than it may run', async () => {
