@@ -2,8 +2,9 @@ import { OrionClientError } from '@orion/client';
 import type { TurnStreamEvent } from '@orion/contracts';
 
 import { isSilent, pauseBeforeRetry } from './stream-policy.ts';
-import { EMPTY_TURN, foldEvents } from './turn-view.ts';
-import type { Fold, TurnView } from './turn-view.ts';
+import { EMPTY_TURN, foldEvents } from './fold-events.ts';
+import type { Fold } from './fold-events.ts';
+import type { TurnView } from './turn-view.ts';
 
 /** Events that arrived together, and where the reader is behind them. */
 export type EventBatch = { readonly events: readonly TurnStreamEvent[]; readonly at: string };

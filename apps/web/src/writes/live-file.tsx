@@ -10,7 +10,7 @@ import { createLiveText } from '../live-text/live-text.ts';
 import type { LiveText, LiveTextState } from '../live-text/live-text.ts';
 import styles from '../live-text/live-text.module.css';
 import { TextFeed } from '../live-text/text-feed.ts';
-import type { Fold } from '../turn/turn-view.ts';
+import type { Fold } from '../turn/fold-events.ts';
 import { counted, formatBytes } from '../ui/format.ts';
 import { Problem } from '../ui/states.tsx';
 import { FindBar } from './find-bar.tsx';

@@ -2,7 +2,8 @@ import type { RunEvent, RunEventBody, TurnStreamEvent } from '@orion/contracts';
 import fastCheck from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { EMPTY_TURN, foldEvents, textOf } from './turn-view.ts';
+import { EMPTY_TURN, foldEvents } from './fold-events.ts';
+import { textOf } from './turn-view.ts';
 import type { TurnView } from './turn-view.ts';
 
 /** Hazard: what a connection does to the events (repeats, gaps, resets) shows in the view, or a hostile one breaks it. */
