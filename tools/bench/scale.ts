@@ -20,10 +20,10 @@ import { spreadOf } from './src/statistics.ts';
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '5' },
-    /** Of each run, and of the turns that are followed. */
-    seconds: { type: 'string', default: '3' },
-    live: { type: 'string', default: '20' },
-    /** Turns that are followed, and events a second of each of them. */
+    /** Rows of each run. */
+    rows: { type: 'string', default: '30000' },
+    /** Turns that are followed, for how long, and events a second of each of them. */
+    seconds: { type: 'string', default: '20' },
     turns: { type: 'string', default: '1000' },
     rate: { type: 'string', default: '10' },
     /** Turns that each queue hands out. */
@@ -31,12 +31,12 @@ const { values } = parseArgs({
   },
 });
 const runs = readCount('runs', values.runs, 1);
-const seconds = readCount('seconds', values.seconds, 1);
+const rows = readCount('rows', values.rows, 1);
 const messages = readCount('messages', values.messages, 1);
 const liveTask = {
   turns: readCount('turns', values.turns, 1),
   rate: readCount('rate', values.rate, 1),
-  seconds: readCount('live', values.live, 1),
+  seconds: readCount('seconds', values.seconds, 1),
 };
 const CASES: readonly AppendCase[] = [
   ...[1, 10, 100, 300].map((group): AppendCase => ({ schema: 'as it is', group })),
@@ -50,11 +50,11 @@ const postgres = await startPostgres();
 const meter = await PostgresMeter.connect(postgres.url);
 try {
   const machine = `Node ${process.version}, ${availableParallelism()} processors, ${await meter.versionAndSettings()}`;
-  process.stdout.write(`${machine}, ${runs} runs of ${seconds} s: median (min-max)\n\n`);
+  process.stdout.write(`${machine}, ${runs} runs of ${rows} rows: median (min-max)\n\n`);
   const appends = await measureAppends(CASES, {
     url: await databaseOf('appends'),
     runs,
-    seconds,
+    rows,
   });
   process.stdout.write(`${formatAppends(appends)}\n\n`);
   const live = await measureLive({ ...liveTask, url: await databaseOf('live') }, meter);

@@ -1,4 +1,4 @@
-import type { JsonValue, TurnLogEvent } from '@orion/contracts';
+import type { JsonValue, TurnClaim, TurnLog, TurnLogEvent } from '@orion/contracts';
 
 /** What a model says in the tenth of a second for which text is joined, at 50 tokens a second. */
 const TEXT = 'and then it goes on with ';
@@ -22,4 +22,14 @@ export function textEvent(turnId: string, seq: number, content: string = TEXT): 
 /** As long as the ids that a server makes. */
 export function liveTurnIds({ turns }: { readonly turns: number }): readonly string[] {
   return Array.from({ length: turns }, (_, index) => `live-${String(index).padStart(31, '0')}`);
+}
+
+/** Begins turns one after the other: the connections of a store are few. */
+export async function begin(
+  turnLog: Pick<TurnLog, 'acquire'>,
+  turnIds: readonly string[],
+): Promise<readonly TurnClaim[]> {
+  const claims: TurnClaim[] = [];
+  for (const turnId of turnIds) claims.push(await turnLog.acquire(turnId, 1));
+  return claims;
 }

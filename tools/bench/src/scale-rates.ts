@@ -5,7 +5,7 @@ import { openStore } from '@orion/trace-store';
 import { Client } from 'pg';
 
 import { PostgresMeter } from './postgres-usage.ts';
-import { textEvent } from './scale-events.ts';
+import { begin, textEvent } from './scale-events.ts';
 import { appendToFirstSchema, beginInFirstSchema, FIRST_SCHEMA } from './scale-first-schema.ts';
 
 export type Schema = 'as it is' | 'the first';
@@ -35,10 +35,12 @@ type Log = {
 const LANES = 2;
 /** Of each lane. */
 const TURNS = 300;
+/** So many times fewer rows where each is a statement: those take longer. */
+const ONE_BY_ONE = 6;
 
 export async function measureAppends(
   cases: readonly AppendCase[],
-  { url, runs, seconds }: { readonly url: string; readonly runs: number; readonly seconds: number },
+  { url, runs, rows }: { readonly url: string; readonly runs: number; readonly rows: number },
 ): Promise<readonly MeasuredCase[]> {
   const store = openStore({ kind: 'postgres', url }, { clock: systemClock });
   const meter = await PostgresMeter.connect(url);
@@ -49,7 +51,7 @@ export async function measureAppends(
     await listener.query('listen orion_turn');
     const { turnLog } = store;
     const ids = Array.from({ length: LANES * TURNS }, () => randomUUID());
-    const claims = await Promise.all(ids.map((id) => turnLog.acquire(id, 1)));
+    const claims = await begin(turnLog, ids);
     await meter.run(FIRST_SCHEMA);
     const [first] = clients;
     if (first === undefined) throw new Error('There is no connection');
@@ -89,7 +91,7 @@ export async function measureAppends(
     for (let run = 0; run <= runs; run += 1) {
       const from = run % measured.length;
       for (const each of [...measured.slice(from), ...measured.slice(0, from)]) {
-        const rate = await rateOf(ofSchema[each.schema], { meter, group: each.group, seconds });
+        const rate = await rateOf(ofSchema[each.schema], { meter, group: each.group, rows });
         if (run > 0) each.rates.push(rate);
       }
     }
@@ -107,32 +109,32 @@ async function rateOf(
   {
     meter,
     group,
-    seconds,
-  }: { readonly meter: PostgresMeter; readonly group: number; readonly seconds: number },
+    rows,
+  }: { readonly meter: PostgresMeter; readonly group: number; readonly rows: number },
 ): Promise<AppendRate> {
   const { table = '' } = lanes[0] ?? {};
-  // All begin with an empty table, and right behind a checkpoint.
+  // All begin with an empty table, and none with a checkpoint: what that adds would depend on how many rows follow it.
   await meter.run(`truncate ${table}`);
-  await meter.run('checkpoint');
+  const ofLane = Math.ceil((group === 1 ? rows / ONE_BY_ONE : rows) / lanes.length);
   const before = await meter.usage();
   const began = performance.now();
-  const rows = await Promise.all(
+  const stored = await Promise.all(
     lanes.map(async (log) => {
       const { turns } = log;
-      let stored = 0;
-      while (performance.now() - began < seconds * 1_000) {
-        const from = stored % turns.length;
+      let count = 0;
+      while (count < ofLane) {
+        const from = count % turns.length;
         const taken = turns.slice(from, from + group);
         await log.append(taken);
         for (const turn of taken) turn.lastSeq += 1;
-        stored += taken.length;
+        count += taken.length;
       }
-      return stored;
+      return count;
     }),
   );
   const tookMs = performance.now() - began;
   const after = await meter.usage();
-  const count = rows.reduce((sum, each) => sum + each, 0);
+  const count = stored.reduce((sum, each) => sum + each, 0);
   return {
     perSecond: (count * 1_000) / tookMs,
     cpuMicroseconds: ((after.cpuMs - before.cpuMs) * 1_000) / count,

@@ -6,7 +6,7 @@ import { systemClock } from '@orion/contracts';
 import type { TurnAppend } from '@orion/contracts';
 import { openStore } from '@orion/trace-store';
 
-import { liveTurnIds, textEvent } from '../scale-events.ts';
+import { begin, liveTurnIds, textEvent } from '../scale-events.ts';
 import type { Appended, LiveTask } from '../scale-live.ts';
 
 /** From one flush to the next. */
@@ -15,7 +15,7 @@ const FLUSH_MS = 50;
 const task = JSON.parse(process.argv[2] ?? '') as LiveTask;
 const store = openStore({ kind: 'postgres', url: task.url }, { clock: systemClock });
 const { turnLog } = store;
-const claims = await Promise.all(liveTurnIds(task).map((id) => turnLog.acquire(id, 1)));
+const claims = await begin(turnLog, liveTurnIds(task));
 const turns = claims.map(({ turnId, epoch }) => ({ turnId, epoch, lastSeq: 0 }));
 process.send?.('ready');
 await once(process, 'message');
