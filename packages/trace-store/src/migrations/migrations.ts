@@ -312,7 +312,10 @@ function approvals(dialect: SqlRunner['dialect']): readonly string[] {
  * session, but a change that holds its target. Texts lie in pieces, numbered 0 (content), 1 (pending) and 2 (trailing).
  */
 function writeSessions(dialect: SqlRunner['dialect']): readonly string[] {
-  if (dialect === 'sqlite') return [];
+  return dialect === 'sqlite' ? [] : sessionTables(dialect);
+}
+
+function sessionTables(dialect: SqlRunner['dialect']): readonly string[] {
   const place = (text: string): string =>
     `${text}_generation integer not null default 0, ${text}_bytes bigint not null default 0`;
   return [
@@ -336,7 +339,7 @@ function writeSessions(dialect: SqlRunner['dialect']): readonly string[] {
       metadata text,
       state text,
       turn text
-    ) with (fillfactor = 50)`,
+    )${dialect === 'postgres' ? ' with (fillfactor = 50)' : ''}`,
     'create unique index write_session_target on write_session (root, target_key) where is_owned',
     `create table session_piece (
       session_no bigint not null,
@@ -362,7 +365,10 @@ function writeSessions(dialect: SqlRunner['dialect']): readonly string[] {
 
 /** Backups and the log-ins of the page, in Postgres only. */
 function sharedRecords(dialect: SqlRunner['dialect']): readonly string[] {
-  if (dialect === 'sqlite') return [];
+  return dialect === 'sqlite' ? [] : recordTables(dialect);
+}
+
+function recordTables(dialect: SqlRunner['dialect']): readonly string[] {
   return [
     `create table shared_record (
       record_no ${ownId(dialect)},
@@ -381,6 +387,11 @@ function sharedRecords(dialect: SqlRunner['dialect']): readonly string[] {
       primary key (record_no, at_byte)
     )`,
   ];
+}
+
+/** The tables of sessions and records, for a database that `migrate` does not give them: a simulated one in SQLite. */
+export function sharedTables(dialect: SqlRunner['dialect']): readonly string[] {
+  return [...sessionTables(dialect), ...recordTables(dialect)];
 }
 
 function ownId(dialect: SqlRunner['dialect']): string {

@@ -1,42 +1,83 @@
 import type { StoredSession, TextPlaces, TurnFence } from '@orion/contracts';
-import { databaseNow } from '../engine/sql-database.ts';
-import type { SqlRow } from '../engine/sql-database.ts';
+import { databaseNow, SqlRefusedError } from '../engine/sql-database.ts';
+import type { SqlRow, SqlRunner } from '../engine/sql-database.ts';
 
 /** An owner without a turn that was not heard of for so long is dead, in milliseconds. */
 export const LEASE_MS = 10_000;
 
+/** Of Postgres and of SQLite. */
+const UNIQUE_VIOLATIONS: ReadonlySet<string> = new Set(['23505', '2067', '1555']);
+
 /** The random part of an epoch. */
 const EPOCH_STEP = 2 ** 20;
 
-export const NOW: string = databaseNow('postgres');
-
-const RANDOM = `cast(floor(random() * ${EPOCH_STEP}) as bigint)`;
-
-export const FIRST_EPOCH: string = `${EPOCH_STEP} + ${RANDOM}`;
-
-/** Higher than any before, and not the one that another timeline of the database makes. */
-export const NEXT_EPOCH: string = `(session.epoch / ${EPOCH_STEP} + 1) * ${EPOCH_STEP} + ${RANDOM}`;
-
 /** No other owner has taken the turn of this one. */
-export const IS_OF_ITS_TURN: string = `(session.turn_id is null or exists (
-  select 1 from turn where turn.turn_id = session.turn_id and turn.epoch = session.turn_epoch))`;
+export const IS_OF_ITS_TURN: string = `(write_session.turn_id is null or exists (
+  select 1 from turn where turn.turn_id = write_session.turn_id and turn.epoch = write_session.turn_epoch))`;
 
-/** Its owner may still be at it. */
-export const IS_LIVE: string = `(session.is_owned and case
-  when session.turn_id is null then session.beat_at > ${NOW} - ${LEASE_MS}
-  else exists (select 1 from turn where turn.turn_id = session.turn_id
-    and turn.epoch = session.turn_epoch and turn.finished_at is null)
-end)`;
+export const PLACES = `write_session.content_generation, write_session.content_bytes,
+  write_session.pending_generation, write_session.pending_bytes, write_session.trailing_generation,
+  write_session.trailing_bytes`;
 
-export const PLACES = `session.content_generation, session.content_bytes, session.pending_generation,
-  session.pending_bytes, session.trailing_generation, session.trailing_bytes`;
+export const WITH_COMMIT =
+  'left join file_commit on file_commit.session_id = write_session.session_id';
 
-/** `from write_session as session`, with the commit that was decided. */
-export const COLUMNS: string = `session.session_id, session.metadata, session.state, session.turn, file_commit.record as writing,
-  ${PLACES}, session.content_lines, session.content_open, cast(${IS_LIVE} as integer) as is_live,
-  cast(session.put_away_at is not null as integer) as is_put_away, ${NOW} - greatest(session.active_at, session.beat_at) as age`;
+/** What the dialects write in different ways. */
+export type SessionSql = {
+  readonly now: string;
+  readonly firstEpoch: string;
+  /** Higher than any before, and not the one that another timeline of the database makes. */
+  readonly nextEpoch: string;
+  /** Its owner may still be at it. */
+  readonly isLive: string;
+  /** `from write_session`, with the commit that was decided. */
+  readonly columns: string;
+  /** Locks the row that was read until the transaction ends; SQLite has one writer at a time. */
+  readonly forUpdate: string;
+  /** Of an expression for bytes, and of one for that text. */
+  readonly encoding: 'base64' | 'hex';
+  readonly encoded: (bytes: string) => string;
+  readonly decoded: (text: string) => string;
+};
 
-export const WITH_COMMIT = 'left join file_commit on file_commit.session_id = session.session_id';
+const POSTGRES = sessionSqlOf('postgres');
+const SQLITE = sessionSqlOf('sqlite');
+
+export function sessionSql(dialect: SqlRunner['dialect']): SessionSql {
+  return dialect === 'postgres' ? POSTGRES : SQLITE;
+}
+
+function sessionSqlOf(dialect: SqlRunner['dialect']): SessionSql {
+  const isPostgres = dialect === 'postgres';
+  const now = databaseNow(dialect);
+  const random = isPostgres
+    ? `cast(floor(random() * ${EPOCH_STEP}) as bigint)`
+    : `(random() & ${EPOCH_STEP - 1})`;
+  const isLive = `(write_session.is_owned and case
+    when write_session.turn_id is null then write_session.beat_at > ${now} - ${LEASE_MS}
+    else exists (select 1 from turn where turn.turn_id = write_session.turn_id
+      and turn.epoch = write_session.turn_epoch and turn.finished_at is null)
+  end)`;
+  return {
+    now,
+    firstEpoch: `${EPOCH_STEP} + ${random}`,
+    nextEpoch: `(write_session.epoch / ${EPOCH_STEP} + 1) * ${EPOCH_STEP} + ${random}`,
+    isLive,
+    columns: `write_session.session_id, write_session.metadata, write_session.state, write_session.turn,
+      file_commit.record as writing, ${PLACES}, content_lines, content_open, cast(${isLive} as integer) as is_live,
+      cast(put_away_at is not null as integer) as is_put_away,
+      ${now} - ${isPostgres ? 'greatest' : 'max'}(active_at, beat_at) as age`,
+    forUpdate: isPostgres ? 'for update' : '',
+    encoding: isPostgres ? 'base64' : 'hex',
+    encoded: (bytes) => (isPostgres ? `encode(${bytes}, 'base64')` : `hex(${bytes})`),
+    decoded: (text) => (isPostgres ? `decode(${text}, 'base64')` : `unhex(${text})`),
+  };
+}
+
+/** A unique index refuses it. */
+export function isTaken(error: unknown): boolean {
+  return error instanceof SqlRefusedError && UNIQUE_VIOLATIONS.has(error.reason);
+}
 
 /** The number of a text in its pieces. */
 export const TEXT_NUMBERS = { content: 0, pending: 1, trailing: 2 } as const;

@@ -7,47 +7,43 @@ import type {
   SessionTextName,
   StoredSession,
 } from '@orion/contracts';
-import { SqlRefusedError } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
 import { reportRefusals } from '../engine/reported-database.ts';
 import { appendPieces } from './append-pieces.ts';
 import {
-  COLUMNS,
   fenceOf,
-  FIRST_EPOCH,
-  IS_LIVE,
   IS_OF_ITS_TURN,
-  NEXT_EPOCH,
-  NOW,
+  isTaken,
   PLACES,
   placesOf,
   sessionOf,
+  sessionSql,
   TEXT_NUMBERS,
   WITH_COMMIT,
 } from './session-rows.ts';
 
 /** A piece has at most 1 MiB. */
 const PIECES_AT_A_TIME = 8;
-const UNIQUE_VIOLATION = '23505';
 
-/** Write sessions in Postgres. A statement that looks at an owner also changes what that owner may change. */
+/** Write sessions in a database. A statement that looks at an owner also changes what that owner may change. */
 export function createSqlSessionContent(database: SqlDatabase): SessionContent {
   const reported = reportRefusals(database);
+  const { now, firstEpoch, nextEpoch, isLive, columns } = sessionSql(database.dialect);
   return {
     async begin({ sessionId, root, targetKey, records, fence }) {
       await freeTarget(reported, root, targetKey);
       // Whoever owns the same turn and asks again has not heard that it has begun.
       await reported.run(
-        `delete from write_session as session where session.session_id = $1 and session.is_owned
-           and session.content_bytes + session.pending_bytes + session.trailing_bytes = 0
-           and session.turn_id = $2 and session.turn_epoch = $3`,
+        `delete from write_session where write_session.session_id = $1 and write_session.is_owned
+           and write_session.content_bytes + write_session.pending_bytes + write_session.trailing_bytes = 0
+           and write_session.turn_id = $2 and write_session.turn_epoch = $3`,
         [sessionId, ...fenceOf(fence)],
       );
       const { metadata = null, state = null, turn = null } = records ?? {};
       const [row] = await reported.all(
         `insert into write_session (session_id, root, target_key, epoch, is_owned, turn_id, turn_epoch, beat_at,
            active_at, metadata, state, turn)
-         values ($1, $2, $3, ${FIRST_EPOCH}, true, $4, $5, ${NOW}, ${NOW}, $6, $7, $8)
+         values ($1, $2, $3, ${firstEpoch}, true, $4, $5, ${now}, ${now}, $6, $7, $8)
          on conflict (root, target_key) where is_owned do nothing
          returning epoch`,
         [sessionId, root, targetKey, ...fenceOf(fence), metadata, state, turn],
@@ -70,21 +66,25 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
       try {
         return await database.transaction((inside) => claimSession(inside, claim));
       } catch (error) {
-        if (error instanceof SqlRefusedError && error.reason === UNIQUE_VIOLATION)
-          return { kind: 'held' };
+        if (isTaken(error)) return { kind: 'held' };
         throw error;
       }
     },
 
     async confirm(owners) {
       if (owners.length === 0) return [];
+      const parameters: SqlValue[] = [];
+      const of = owners
+        .map(({ sessionId, epoch }) => {
+          const at = parameters.push(sessionId, epoch);
+          return `($${at - 1}, $${at}::bigint)`;
+        })
+        .join(', ');
       const rows = await reported.all(
-        `update write_session as session set beat_at = ${NOW}
-         from unnest($1::text[], $2::bigint[]) as owner (session_id, epoch)
-         where session.session_id = owner.session_id and session.epoch = owner.epoch and session.is_owned
-           and ${IS_OF_ITS_TURN}
-         returning session.session_id`,
-        [owners.map(({ sessionId }) => sessionId), owners.map(({ epoch }) => epoch)],
+        `update write_session set beat_at = ${now}
+         where (session_id, epoch) in (values ${of}) and is_owned and ${IS_OF_ITS_TURN}
+         returning session_id`,
+        parameters,
       );
       const alive = new Set(rows.map((row) => row['session_id']));
       return owners.filter(({ sessionId }) => !alive.has(sessionId));
@@ -92,7 +92,7 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
 
     async release({ sessionId, epoch }) {
       await reported.run(
-        `update write_session set is_owned = false, beat_at = ${NOW}
+        `update write_session set is_owned = false, beat_at = ${now}
          where session_id = $1 and epoch = $2 and is_owned and metadata is not null`,
         [sessionId, epoch],
       );
@@ -116,10 +116,10 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
 
     async putAway(root, sessionId, owner) {
       const changed = await reported.run(
-        `update write_session as session
-         set is_owned = false, epoch = ${NEXT_EPOCH}, put_away_at = ${NOW}, active_at = ${NOW}
-         where session.root = $1 and session.session_id = $2 and session.metadata is not null
-           and case when $3::bigint is null then not ${IS_LIVE} else session.epoch = $3 and session.is_owned end`,
+        `update write_session
+         set is_owned = false, epoch = ${nextEpoch}, put_away_at = ${now}, active_at = ${now}
+         where write_session.root = $1 and write_session.session_id = $2 and write_session.metadata is not null
+           and case when $3::bigint is null then not ${isLive} else write_session.epoch = $3 and write_session.is_owned end`,
         [root, sessionId, owner?.epoch ?? null],
       );
       return changed > 0;
@@ -128,14 +128,13 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
     async forget(root, olderThanMs) {
       await reported.transaction(async (inside) => {
         const rows = await inside.all(
-          `delete from write_session where root = $1 and put_away_at <= ${NOW} - $2::bigint and not is_owned
+          `delete from write_session where root = $1 and put_away_at <= ${now} - $2::bigint and not is_owned
            returning session_no, session_id`,
           [root, olderThanMs],
         );
         await removePieces(inside, rows);
-        await inside.run('delete from file_commit where session_id = any($1::text[])', [
-          rows.map((row) => String(row['session_id'])),
-        ]);
+        for (const { session_id: sessionId = null } of rows)
+          await inside.run('delete from file_commit where session_id = $1', [sessionId]);
       });
     },
 
@@ -143,9 +142,9 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
 
     async list(root) {
       const rows = await reported.all(
-        `select ${COLUMNS} from write_session as session ${WITH_COMMIT}
-         where session.root = $1 and session.put_away_at is null and session.metadata is not null
-         order by session.session_no`,
+        `select ${columns} from write_session ${WITH_COMMIT}
+         where write_session.root = $1 and write_session.put_away_at is null and write_session.metadata is not null
+         order by write_session.session_no`,
         [root],
       );
       return rows.map(sessionOf);
@@ -157,10 +156,11 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
 
 /** Whoever held the target and is dead holds it no more; a dead change leaves nothing. */
 async function freeTarget(runner: SqlRunner, root: string, targetKey: string): Promise<void> {
+  const sql = sessionSql(runner.dialect);
   const rows = await runner.all(
-    `update write_session as session set is_owned = false
-     where session.root = $1 and session.target_key = $2 and session.is_owned and not ${IS_LIVE}
-     returning session.session_no`,
+    `update write_session set is_owned = false
+     where write_session.root = $1 and write_session.target_key = $2 and write_session.is_owned and not ${sql.isLive}
+     returning write_session.session_no`,
     [root, targetKey],
   );
   for (const { session_no: sessionNo = null } of rows) {
@@ -177,9 +177,10 @@ async function startOver(
   generation: number,
   state: string,
 ): Promise<readonly SqlRow[]> {
+  const sql = sessionSql(inside.dialect);
   const [row] = await inside.all(
-    `select session.session_no, ${PLACES} from write_session as session
-     where session.session_id = $1 and session.epoch = $2 and session.is_owned and ${IS_OF_ITS_TURN} for update`,
+    `select write_session.session_no, ${PLACES} from write_session
+     where write_session.session_id = $1 and write_session.epoch = $2 and write_session.is_owned and ${IS_OF_ITS_TURN} ${sql.forUpdate}`,
     [sessionId, epoch],
   );
   if (row === undefined || Number(row['content_generation']) >= generation)
@@ -191,9 +192,9 @@ async function startOver(
     [sessionNo, behind],
   );
   return inside.all(
-    `update write_session as session set content_generation = $2, content_bytes = 0, content_lines = 0,
-       content_open = 0, trailing_bytes = trailing_bytes + content_bytes, state = $3, active_at = ${NOW}
-     where session.session_no = $1 returning ${PLACES}`,
+    `update write_session set content_generation = $2, content_bytes = 0, content_lines = 0,
+       content_open = 0, trailing_bytes = trailing_bytes + content_bytes, state = $3, active_at = ${sql.now}
+     where write_session.session_no = $1 returning ${PLACES}`,
     [sessionNo, generation, state],
   );
 }
@@ -204,14 +205,15 @@ async function decide(
   { sessionId, epoch }: SessionOwner,
   commit: DecidedCommit | null,
 ): Promise<boolean> {
+  const sql = sessionSql(inside.dialect);
   await inside.all(
-    `select 1 from turn where turn_id = (select turn_id from write_session where session_id = $1) for update`,
+    `select 1 from turn where turn_id = (select turn_id from write_session where session_id = $1) ${sql.forUpdate}`,
     [sessionId],
   );
   const [row] = await inside.all(
-    `update write_session as session set active_at = ${NOW}
-     where session.session_id = $1 and session.epoch = $2 and session.is_owned and ${IS_OF_ITS_TURN}
-     returning session.root, session.turn_id`,
+    `update write_session set active_at = ${sql.now}
+     where write_session.session_id = $1 and write_session.epoch = $2 and write_session.is_owned and ${IS_OF_ITS_TURN}
+     returning write_session.root, write_session.turn_id`,
     [sessionId, epoch],
   );
   if (row === undefined) return false;
@@ -222,7 +224,7 @@ async function decide(
   const { root = null, turn_id: turnId = null } = row;
   await inside.run(
     `insert into file_commit (session_id, root, turn_id, epoch, path, before_sha256, after_sha256, record, decided_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, ${NOW})
+     values ($1, $2, $3, $4, $5, $6, $7, $8, ${sql.now})
      on conflict (session_id) do update set epoch = excluded.epoch, path = excluded.path,
        before_sha256 = excluded.before_sha256, after_sha256 = excluded.after_sha256, record = excluded.record,
        decided_at = excluded.decided_at`,
@@ -235,23 +237,24 @@ async function claimSession(
   inside: SqlRunner,
   { sessionId, root, targetKey, fence }: SessionClaim,
 ): Promise<ClaimedContent> {
+  const sql = sessionSql(inside.dialect);
   const of = fenceOf(fence);
   // Whoever has the same fence has not heard that its claim succeeded.
   const [row] = await inside.all(
-    `select cast(${IS_LIVE} and not coalesce(session.turn_id = $3 and session.turn_epoch = $4::bigint, false)
+    `select cast(${sql.isLive} and not coalesce(write_session.turn_id = $3 and write_session.turn_epoch = $4::bigint, false)
        as integer) as is_busy
-     from write_session as session
-     where session.session_id = $1 and session.root = $2 and session.metadata is not null for update`,
+     from write_session
+     where write_session.session_id = $1 and write_session.root = $2 and write_session.metadata is not null ${sql.forUpdate}`,
     [sessionId, root, ...of],
   );
   if (row === undefined) return { kind: 'missing' };
   if (row['is_busy'] === 1) return { kind: 'busy' };
   await freeTarget(inside, root, targetKey);
   const [claimed] = await inside.all(
-    `update write_session as session
-     set epoch = ${NEXT_EPOCH}, is_owned = true, turn_id = $3, turn_epoch = $4, target_key = $2, beat_at = ${NOW},
+    `update write_session
+     set epoch = ${sql.nextEpoch}, is_owned = true, turn_id = $3, turn_epoch = $4, target_key = $2, beat_at = ${sql.now},
        put_away_at = null
-     where session.session_id = $1 returning session.epoch`,
+     where write_session.session_id = $1 returning write_session.epoch`,
     [sessionId, targetKey, ...of],
   );
   const session = await find(inside, root, sessionId);
@@ -264,19 +267,18 @@ async function find(
   root: string,
   sessionId: string,
 ): Promise<StoredSession | null> {
+  const sql = sessionSql(runner.dialect);
   const [row] = await runner.all(
-    `select ${COLUMNS} from write_session as session ${WITH_COMMIT}
-     where session.session_id = $1 and session.root = $2 and session.metadata is not null`,
+    `select ${sql.columns} from write_session ${WITH_COMMIT}
+     where write_session.session_id = $1 and write_session.root = $2 and write_session.metadata is not null`,
     [sessionId, root],
   );
   return row === undefined ? null : sessionOf(row);
 }
 
 async function removePieces(inside: SqlRunner, sessions: readonly SqlRow[]): Promise<void> {
-  const numbers = sessions.map((row): number => Number(row['session_no']));
-  await inside.run('delete from session_piece where session_no = any($1::bigint[])', [
-    numbers,
-  ] satisfies SqlValue[]);
+  for (const { session_no: sessionNo = null } of sessions)
+    await inside.run('delete from session_piece where session_no = $1', [sessionNo]);
 }
 
 async function* readPieces(
@@ -286,6 +288,7 @@ async function* readPieces(
   start: number,
   end: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  const sql = sessionSql(database.dialect);
   const [session] = await database.all(
     `select session_no, ${text}_generation as generation, ${text}_bytes as bytes from write_session where session_id = $1`,
     [sessionId],
@@ -296,7 +299,7 @@ async function* readPieces(
   let position = start;
   while (position < until) {
     const rows = await database.all(
-      `select at_byte, encode(data, 'base64') as data from session_piece
+      `select at_byte, ${sql.encoded('data')} as data from session_piece
        where session_no = $1 and text = $2 and generation = $3 and at_byte < $5
          and at_byte >= coalesce((select max(at_byte) from session_piece where session_no = $1 and text = $2
            and generation = $3 and at_byte <= $4), 0)
@@ -306,7 +309,7 @@ async function* readPieces(
     const before = position;
     for (const row of rows) {
       const at = Number(row['at_byte']);
-      const data = Buffer.from(String(row['data']), 'base64');
+      const data = Buffer.from(String(row['data']), sql.encoding);
       const part = data.subarray(Math.max(0, position - at), Math.max(0, until - at));
       position += part.length;
       if (part.length > 0) yield part;

@@ -1,24 +1,25 @@
 import type { SharedRecords } from '@orion/contracts';
 import type { SqlDatabase, SqlRunner, SqlScalar } from '../engine/sql-database.ts';
-import { NOW } from './session-rows.ts';
+import { sessionSql } from './session-rows.ts';
 
 const PIECE_BYTES = 256 * 1024;
 /** What a process left that died while it stored a record. */
 const HALF_MADE_MS = 60 * 60 * 1000;
 
 /**
- * Shared records in Postgres.
+ * Shared records in a database.
  *
  * 1. The bytes are stored piece by piece under a number that no name has yet. The last statement gives it the name.
  * 2. A record that lost its name goes with its bytes.
  */
 export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
+  const { now, encoded, encoding } = sessionSql(database.dialect);
   return {
     async put({ root, kind }, name, text, bytes) {
-      await removeRecords(database, `not is_whole and stored_at < ${NOW} - ${HALF_MADE_MS}`, []);
+      await removeRecords(database, `not is_whole and stored_at < ${now} - ${HALF_MADE_MS}`, []);
       const [row] = await database.all(
         `insert into shared_record (root, kind, name, text, is_whole, stored_at)
-         values ($1, $2, $3, $4, false, ${NOW}) returning record_no`,
+         values ($1, $2, $3, $4, false, ${now}) returning record_no`,
         [root, kind, name, text],
       );
       const { record_no: number = null } = row ?? {};
@@ -26,9 +27,10 @@ export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
         if (bytes !== undefined) await putBytes(database, number, bytes);
         await database.transaction(async (inside) => {
           // Of two that store the same name at once, the second one waits here.
-          await inside.all(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [
-            JSON.stringify([root, kind, name]),
-          ]);
+          if (inside.dialect === 'postgres')
+            await inside.all(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [
+              JSON.stringify([root, kind, name]),
+            ]);
           await removeRecords(inside, NAMED, [root, kind, name]);
           await inside.run('update shared_record set is_whole = true where record_no = $1', [
             number,
@@ -68,11 +70,11 @@ export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
       const { record_no: number = null } = record ?? {};
       for (let at = 0; ;) {
         const [row] = await database.all(
-          `select encode(data, 'base64') as data from shared_piece where record_no = $1 and at_byte = $2`,
+          `select ${encoded('data')} as data from shared_piece where record_no = $1 and at_byte = $2`,
           [number, at],
         );
         if (row === undefined) return;
-        const data = Buffer.from(String(row['data']), 'base64');
+        const data = Buffer.from(String(row['data']), encoding);
         at += data.length;
         yield data;
       }
@@ -91,11 +93,20 @@ async function removeRecords(
   which: string,
   parameters: readonly SqlScalar[],
 ): Promise<void> {
-  await runner.run(
-    `with removed as (delete from shared_record where ${which} returning record_no)
-     delete from shared_piece using removed where shared_piece.record_no = removed.record_no`,
+  if (runner.dialect === 'postgres') {
+    await runner.run(
+      `with removed as (delete from shared_record where ${which} returning record_no)
+       delete from shared_piece using removed where shared_piece.record_no = removed.record_no`,
+      parameters,
+    );
+    return;
+  }
+  const removed = await runner.all(
+    `delete from shared_record where ${which} returning record_no`,
     parameters,
   );
+  for (const { record_no: number = null } of removed)
+    await runner.run('delete from shared_piece where record_no = $1', [number]);
 }
 
 async function putBytes(
@@ -103,6 +114,7 @@ async function putBytes(
   number: SqlScalar,
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<void> {
+  const { encoding, decoded } = sessionSql(database.dialect);
   let at = 0;
   let waiting: Uint8Array[] = [];
   let length = 0;
@@ -112,8 +124,8 @@ async function putBytes(
     length = 0;
     if (piece.length === 0) return;
     await database.run(
-      `insert into shared_piece (record_no, at_byte, data) values ($1, $2, decode($3, 'base64'))`,
-      [number, at, piece.toString('base64')],
+      `insert into shared_piece (record_no, at_byte, data) values ($1, $2, ${decoded('$3')})`,
+      [number, at, piece.toString(encoding)],
     );
     at += piece.length;
   };
