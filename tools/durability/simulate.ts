@@ -7,6 +7,7 @@ import { PLANTED_DEFECTS } from './src/simulation/planted-defects.ts';
 import { runSeed } from './src/simulation/run-seed.ts';
 import type { RunOutcome } from './src/simulation/run-seed.ts';
 import { SharedDatabase } from './src/simulation/shared-database.ts';
+import { takeOverFiles } from './src/simulation/simulated-files.ts';
 import { World } from './src/simulation/world.ts';
 
 const { values } = parseArgs({
@@ -33,6 +34,7 @@ const seconds = (): number => Math.round((monotonic() - startedAt) / 100) / 10;
 const first = readCount('seed', values.seed);
 const seeds = readCount('seeds', values.seeds);
 let world = new World(0);
+takeOverFiles();
 takeOverBuiltins(() => ({ clock: world.clock, chance: world.ids }));
 process.on('unhandledRejection', (error) => {
   world.fail(`unhandled: ${error instanceof Error ? error.stack : String(error)}`);

@@ -15,7 +15,8 @@ export function takeOverBuiltins(source: () => Source): void {
   crypto.randomUUID = () => {
     const { chance } = source();
     const hex = Array.from({ length: 32 }, () => chance.between(0, 15).toString(16)).join('');
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+    // The version and the variant, as of any random one.
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
   };
   syncBuiltinESMExports();
   Math.random = () => source().chance.next();

@@ -179,7 +179,7 @@ export class Client {
     const { life } = process;
     const answer = life
       .awake()
-      .then(() => question(process))
+      .then(() => life.run(() => question(process)))
       .then(async (result) => {
         await life.awake();
         return result;

@@ -15,6 +15,8 @@ export type RunPlan = {
   readonly processes: number;
   /** The turns of each conversation, one after the other. */
   readonly conversations: readonly (readonly TurnScript[])[];
+  /** Some of the turns write files. */
+  readonly hasFiles: boolean;
   readonly readers: number;
   readonly faults: readonly PlannedFault[];
   readonly weather: Weather;
@@ -65,9 +67,13 @@ export function planRun(seed: number, { isCalm = false } = {}): RunPlan {
     const kind = hasFailover && index === 0 ? 'failover' : chance.of(kinds);
     return { kind, at: chance.between(100, badUntil), length: chance.between(...LENGTHS_MS[kind]) };
   });
+  const peopled = withPeople(conversations, new Chance(seed ^ 0x2c1b3c6d));
+  const files = new Chance(seed ^ 0x5e55104);
+  const hasFiles = files.isLikely(0.3);
   return {
     processes: chance.between(2, 4),
-    conversations: withPeople(conversations, new Chance(seed ^ 0x2c1b3c6d)),
+    conversations: hasFiles ? withFiles(peopled, files) : peopled,
+    hasFiles,
     readers: chance.between(1, 2),
     faults: isCalm ? [] : faults.toSorted((one, other) => one.at - other.at),
     weather:
@@ -105,6 +111,20 @@ function withPeople(
     };
   };
   return conversations.map((scripts) => scripts.map(peopled));
+}
+
+function withFiles(
+  conversations: RunPlan['conversations'],
+  chance: Chance,
+): RunPlan['conversations'] {
+  return conversations.map((scripts) =>
+    scripts.map((script) => ({
+      ...script,
+      calls: script.calls.map((call): ScriptedCall => (chance.isLikely(0.5) ? 'write' : call)),
+      // A change of a file that is refused pauses its turn.
+      answers: ['yes'],
+    })),
+  );
 }
 
 export { CALM };

@@ -140,8 +140,11 @@ function judgeQuestions(
     failures.push('a question or a decision is twice in its log');
   // A store that went back may have forgotten a question, and what was decided about it.
   if (database.timeline > 0) return failures;
-  const asked = database.rows('select call_id, state from approval where turn_id = $1', turnId);
-  if (new Set(asked.map((row) => row['call_id'])).size < asked.length)
+  const asked = database.rows(
+    'select subject, call_id, state from approval where turn_id = $1',
+    turnId,
+  );
+  if (new Set(asked.map((row) => row['subject'])).size < asked.length)
     failures.push('it asked twice about the same');
   const results = new Map(
     events
@@ -149,7 +152,8 @@ function judgeQuestions(
       .map(({ data }) => JSON.parse(data) as ToolAnswer)
       .map((answer) => [answer.callId, answer]),
   );
-  for (const { call_id: id, state } of asked) {
+  for (const { call_id: id = null, state } of asked) {
+    if (id === null) continue;
     const callId = String(id);
     const hasRun = effects.hasBegun(turnId, callId);
     const { ok = false, error } = results.get(callId) ?? {};

@@ -22,6 +22,21 @@ export const PLANTED_DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   },
   'question-asked-again': { sql: without(/and hash <> \$3(?= and state = 'pending')/gu) },
   'question-decided-twice': { sql: without(/(?<=hash = \$4) and state = 'pending'/gu) },
+  'piece-of-a-stale-owner': {
+    sql: (sql) =>
+      sql.includes('batch')
+        ? without(/and \(write_session\.turn_id is null or exists \([^()]*\)\)/gu)(sql)
+        : sql,
+  },
+  'commit-without-a-row': {
+    store: (store) => ({
+      ...store,
+      sessionContent: store.sessionContent && {
+        ...store.sessionContent,
+        decide: () => Promise.resolve(true),
+      },
+    }),
+  },
   'unfenced-conversation': {
     store: (store) => ({
       ...store,

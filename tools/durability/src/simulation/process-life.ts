@@ -1,13 +1,21 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 import type { Clock } from '@orion/contracts';
 
 import type { World } from './world.ts';
+
+/** The process whose code runs. */
+const RUNNING = new AsyncLocalStorage<ProcessLife>();
+/** How long a change of a file takes. */
+const DISK_MS = [0, 2] as const;
 
 /**
  * Whether a simulated process is there, and its clock.
  *
  * 1. Of a process that is dead nothing goes on: its timers do not ring, and what it waits for never comes.
  * 2. Of one that is frozen nothing goes on until it wakes; then everything that came meanwhile does, in its order.
- * 3. Whatever enters a process goes through `awake` or `clock`: between two of those no time passes.
+ * 3. A change of a file takes a moment, in which it may be killed or frozen.
+ * 4. Whatever enters a process goes through `awake` or `clock`: between two of those no time passes.
  */
 export class ProcessLife {
   readonly name: string;
@@ -59,6 +67,22 @@ export class ProcessLife {
     return new Promise((resolve) => this.#enter(resolve));
   }
 
+  /** The process whose code runs; undefined outside of all. */
+  static get current(): ProcessLife | undefined {
+    return RUNNING.getStore();
+  }
+
+  /** Runs code of this process. */
+  run<Result>(work: () => Result): Result {
+    return RUNNING.run(this, work);
+  }
+
+  /** A change of a file has been made. */
+  async changed(): Promise<void> {
+    await this.#world.pause(this.#world.chance.between(...DISK_MS));
+    await this.awake();
+  }
+
   kill(): void {
     if (this.#state === 'dead') return;
     this.#state = 'dead';
@@ -77,7 +101,7 @@ export class ProcessLife {
     if (this.#state !== 'frozen') return;
     this.#state = 'running';
     this.#world.note(`${this.name} wakes`);
-    for (const held of this.#held.splice(0)) held();
+    for (const held of this.#held.splice(0)) this.run(held);
   }
 
   cutOff(isCutOff: boolean): void {
@@ -91,7 +115,7 @@ export class ProcessLife {
   }
 
   #enter(callback: () => void): void {
-    if (this.#state === 'running') callback();
+    if (this.#state === 'running') this.run(callback);
     else if (this.#state === 'frozen') this.#held.push(callback);
   }
 }

@@ -3,10 +3,12 @@ import { Client } from './client.ts';
 import { CALM, planRun } from './fault-plan.ts';
 import type { PlannedFault } from './fault-plan.ts';
 import { judge } from './judge.ts';
+import { judgeFiles } from './judge-files.ts';
 import { OwnerlessTurns } from './ownerless.ts';
 import type { PlantedDefect } from './planted-defects.ts';
 import type { ProcessLife } from './process-life.ts';
 import type { SharedDatabase, StoreCopy } from './shared-database.ts';
+import { makeFolder, removeFolder } from './simulated-files.ts';
 import { startProcess } from './simulated-process.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
 import type { TurnScript } from './scripted-model.ts';
@@ -45,6 +47,7 @@ export async function runSeed(world: World, options: RunOptions): Promise<RunOut
   const processes = new Set<SimulatedProcess>();
   const lives = new Map<string, ProcessLife>();
   const effects = new Effects(world, database);
+  const folder = plan.hasFiles ? makeFolder() : null;
   let started = 0;
   const isBad = (): boolean => world.now < plan.badUntil;
   const start = async (): Promise<void> => {
@@ -54,6 +57,7 @@ export async function runSeed(world: World, options: RunOptions): Promise<RunOut
       name: `p${started}`,
       database,
       effects,
+      folder,
       defect,
       weather: () => (isBad() ? plan.weather : CALM),
       duplicates: () => (isBad() ? plan.duplicates : 0),
@@ -155,8 +159,10 @@ export async function runSeed(world: World, options: RunOptions): Promise<RunOut
   await world.clock.advance(isOver ? 30_000 : 0);
   if (isOver) await all;
   const { givenUp } = isOver ? judge(world, { database, effects, turns: ended }) : { givenUp: 0 };
+  if (isOver && folder !== null) judgeFiles(world, { folder, database, turns: ended });
   for (const { life } of processes) life.kill();
   await world.clock.advance(0);
+  if (folder !== null) removeFolder(folder);
   return {
     trace: world.trace(),
     failures: world.failures,

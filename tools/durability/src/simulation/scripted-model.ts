@@ -1,9 +1,9 @@
-import { sleep } from '@orion/contracts';
+import { BEGIN_TOOL_NAME, sleep } from '@orion/contracts';
 import type { Clock, LlmAdapter, LlmEvent, Message } from '@orion/contracts';
 import { toolCall } from '@orion/testkit';
 
-/** A tool of `scriptedTools`. */
-export type ScriptedCall = 'look' | 'act' | 'ask' | 'hang';
+/** A tool of `scriptedTools`, or a file that is written. */
+export type ScriptedCall = 'look' | 'act' | 'ask' | 'hang' | 'write';
 
 /** What a turn does: so many calls of a tool, each behind a message, and a last message. */
 export type TurnScript = {
@@ -38,6 +38,18 @@ export function pieceTexts({ name, pieces }: Prompt, step: number): readonly str
   return Array.from({ length: pieces }, (_, piece) => `${name}/${step}/${piece} `);
 }
 
+/** The file that a turn writes behind its message number `step`. */
+export function fileOf({ name }: Pick<TurnScript, 'name'>, step: number): string {
+  return `${name}-${step}.txt`;
+}
+
+/** Its text: no line is in it twice. */
+export function fileText({ name, pieces }: Prompt, step: number): string {
+  return Array.from({ length: pieces * 2 }, (_, line) => `line ${line} of ${name}/${step}\n`).join(
+    '',
+  );
+}
+
 /** Answers the same to the same history, however often it is asked, and takes its time. */
 export function scriptedModel(clock: Clock): LlmAdapter {
   return {
@@ -47,7 +59,9 @@ export function scriptedModel(clock: Clock): LlmAdapter {
     structuredOutput: false,
     async *sendMessagesStreaming(messages, { signal }): AsyncGenerator<LlmEvent> {
       const { script, step } = readPlace(messages);
-      for (const [piece, text] of pieceTexts(script, step).entries()) {
+      const content = contentOf(messages, script);
+      const texts = content ?? pieceTexts(script, step);
+      for (const [piece, text] of texts.entries()) {
         await sleep(clock, PAUSES_MS[piece % PAUSES_MS.length] ?? 0, ...(signal ? [signal] : []));
         if (signal?.aborted === true) {
           yield { type: 'error', error: { code: 'ABORTED', message: 'left', retryable: false } };
@@ -55,13 +69,20 @@ export function scriptedModel(clock: Clock): LlmAdapter {
         }
         yield { type: 'text-delta', text };
       }
-      const name = script.calls[step];
+      const name = content === null ? script.calls[step] : undefined;
       if (name === undefined) {
         yield { type: 'finish', reason: 'stop' };
         return;
       }
-      const call = toolCall(`${script.name}-${step}`, name, { step });
-      yield { type: 'tool-call-start', index: 0, id: call.id, name };
+      const call =
+        name === 'write'
+          ? toolCall(`${script.name}-${step}`, BEGIN_TOOL_NAME, {
+              intent: 'a file',
+              target_file: fileOf(script, step),
+              operation: 'create',
+            })
+          : toolCall(`${script.name}-${step}`, name, { step });
+      yield { type: 'tool-call-start', index: 0, id: call.id, name: call.name };
       yield { type: 'tool-call-delta', index: 0, argumentsDelta: call.arguments };
       yield { type: 'tool-call-end', index: 0, call };
       // A protocol with phases ends the message with its first call.
@@ -69,6 +90,24 @@ export function scriptedModel(clock: Clock): LlmAdapter {
       yield { type: 'finish', reason: 'tool_calls' };
     },
   };
+}
+
+/** What the model says where it is asked for a file, in pieces; null where it is not. */
+function contentOf(messages: readonly Message[], script: Prompt): readonly string[] | null {
+  const last = messages.findLast(({ role }) => role !== 'system');
+  const asked = last?.content ?? '';
+  const step = script.calls.findIndex(
+    (call, index) => call === 'write' && asked.includes(fileOf(script, index)),
+  );
+  const isBegun = last?.role === 'tool' && asked.includes('as your next message');
+  if (step === -1 || (last?.role !== 'user' && !isBegun)) return null;
+  const text = fileText(script, step);
+  const marker = /\bDONE [0-9a-f]{4}\b/u.exec(asked)?.[0] ?? 'DONE';
+  const quote = /<tail-([0-9a-f]+)>\n([\s\S]*?)\n?<\/tail-\1>/u.exec(asked)?.[2];
+  if (quote !== undefined && text.trimEnd().endsWith(quote.trimEnd())) return [marker];
+  const from = quote === undefined ? 0 : text.indexOf(quote);
+  const rest = `${text.slice(Math.max(0, from))}${marker}\n`;
+  return rest.match(/[\s\S]{1,40}/gu) ?? [];
 }
 
 function readPlace(messages: readonly Message[]): { script: Prompt; step: number } {

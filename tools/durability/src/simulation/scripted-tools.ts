@@ -6,7 +6,7 @@ import type { SharedDatabase } from './shared-database.ts';
 import type { World } from './world.ts';
 
 /** `hang` heeds nobody who wants it to end. */
-const TOOL_MS: Readonly<Record<ScriptedCall, number>> = {
+const TOOL_MS: Readonly<Record<Exclude<ScriptedCall, 'write'>, number>> = {
   look: 150,
   act: 900,
   ask: 300,

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { StatementSync } from 'node:sqlite';
 
-import { migrate, SqlRefusedError } from '@orion/trace-store/over-database';
+import { migrate, sharedTables, SqlRefusedError } from '@orion/trace-store/over-database';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '@orion/trace-store/over-database';
 
 import { JOBS_TABLE } from './simulated-jobs.ts';
@@ -43,7 +43,9 @@ export class SharedDatabase {
   static async open(world: World, rewrite: Rewrite): Promise<SharedDatabase> {
     const database = new SharedDatabase(world, rewrite);
     await migrate(database.direct());
-    await database.atomically('', (inside) => inside.run(JOBS_TABLE));
+    await database.atomically('', async (inside) => {
+      for (const table of [...sharedTables('sqlite'), JOBS_TABLE]) await inside.run(table);
+    });
     watchRows(database.#connection, {
       executing: () => database.#executing,
       onViolation: (what) => {
@@ -182,12 +184,14 @@ export class SharedDatabase {
 function bind(
   order: readonly number[],
   parameters: readonly SqlValue[],
-): (string | number | null)[] {
+): (string | number | null | Uint8Array)[] {
   return order.map((index) => {
-    const value = parameters[index];
+    const value: unknown = parameters[index];
+    // Of a copy.
+    if (value instanceof Uint8Array) return value;
     if (value === undefined || (typeof value === 'object' && value !== null))
       throw new Error(`SQLite does not take the parameter $${index + 1}`);
-    return value;
+    return value as string | number | null;
   });
 }
 

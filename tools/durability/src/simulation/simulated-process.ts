@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 import { createOrion } from '@orion/agent';
 import type { Orion, Store } from '@orion/agent';
 import {
@@ -9,7 +11,11 @@ import {
 } from '@orion/server/turns';
 import type { TurnService } from '@orion/server/turns';
 import { createMemoryTraceStore } from '@orion/trace-store';
-import { storeOver } from '@orion/trace-store/over-database';
+import {
+  createSqlSessionContent,
+  createSqlSharedRecords,
+  storeOver,
+} from '@orion/trace-store/over-database';
 
 import { Connection } from './connection.ts';
 import type { Weather } from './connection.ts';
@@ -37,6 +43,8 @@ export type ProcessOptions = {
   readonly name: string;
   readonly database: SharedDatabase;
   readonly effects: Effects;
+  /** What all processes share of a file system; null for turns that write no file. */
+  readonly folder: string | null;
   readonly weather: () => Weather;
   readonly defect: PlantedDefect | null;
   /** How likely it is that a look for turns finds those that are out. */
@@ -47,20 +55,38 @@ const SLOTS = 8;
 const PER_MINUTE = 1_000_000;
 const DRAIN_MS = 1_000;
 
-export async function startProcess(options: ProcessOptions): Promise<SimulatedProcess> {
-  const { world, name, database, effects, weather, defect, duplicates } = options;
-  const life = new ProcessLife(name, world);
+export function startProcess(options: ProcessOptions): Promise<SimulatedProcess> {
+  const life = new ProcessLife(options.name, options.world);
+  return life.run(() => start(life, options));
+}
+
+async function start(
+  life: ProcessLife,
+  { world, name, database, effects, folder, weather, defect, duplicates }: ProcessOptions,
+): Promise<SimulatedProcess> {
   const { clock } = life;
   const connection = new Connection({ world, life, database, weather });
-  const over = storeOver(connection, { clock, traces: createMemoryTraceStore({ clock }) });
+  const over: Store = {
+    ...storeOver(connection, { clock, traces: createMemoryTraceStore({ clock }) }),
+    sessionContent: createSqlSessionContent(connection),
+    sharedRecords: createSqlSharedRecords(connection),
+  };
   const store: Store = defect?.store?.(over) ?? over;
   const orion = await createOrion({
-    workspace: '/simulated',
-    createWorkspace: () => Promise.resolve(noWorkspace()),
+    ...(folder === null
+      ? { workspace: '/simulated', createWorkspace: () => Promise.resolve(noWorkspace()) }
+      : { workspace: join(folder, 'volume') }),
     adapter: scriptedModel(clock),
     tools: scriptedTools(clock, effects),
     approve: 'ask',
-    settings: { approveCommands: 'ask', maxPhaseCycles: 9 },
+    settings: {
+      approveCommands: 'ask',
+      maxPhaseCycles: 9,
+      // Nothing but the volume and the store is shared.
+      ...(folder === null
+        ? {}
+        : { sessions: 'database', stateDirectory: join(folder, `state-${name}`) }),
+    },
     store,
     clock,
     projectId: 'p',
@@ -118,12 +144,13 @@ export async function startProcess(options: ProcessOptions): Promise<SimulatedPr
     life,
     service,
     approvals: orion.approvals,
-    async stop() {
-      world.note(`${name} stops`);
-      await runner.stop(DRAIN_MS);
-      await orion.close();
-      life.kill();
-    },
+    stop: () =>
+      life.run(async () => {
+        world.note(`${name} stops`);
+        await runner.stop(DRAIN_MS);
+        await orion.close();
+        life.kill();
+      }),
   };
 }
 

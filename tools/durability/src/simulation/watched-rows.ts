@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
+import { WATCHED_SESSIONS } from './watched-sessions.ts';
+
 export type RowWatcher = {
   /** The process for which a statement is executed now. */
   readonly executing: () => string;
@@ -50,5 +52,6 @@ export function watchRows(connection: DatabaseSync, { executing, onViolation }: 
     end;
     create trigger simulated_conversation after insert on conversation ${conversation}
     create trigger simulated_save after update on conversation ${conversation}
+    ${WATCHED_SESSIONS}
   `);
 }
