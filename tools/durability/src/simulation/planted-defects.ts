@@ -23,10 +23,9 @@ export const PLANTED_DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   'question-asked-again': { sql: without(/and hash <> \$3(?= and state = 'pending')/gu) },
   'question-decided-twice': { sql: without(/(?<=hash = \$4) and state = 'pending'/gu) },
   'piece-of-a-stale-owner': {
-    sql: (sql) =>
-      sql.includes('batch')
-        ? without(/and \(write_session\.turn_id is null or exists \([^()]*\)\)/gu)(sql)
-        : sql,
+    sql: without(
+      /and write_session\.epoch = batch\.epoch|and \(write_session\.turn_id is null or exists \([^()]*\)\)(?=\s+returning write_session\.session_no)/gu,
+    ),
   },
   'commit-without-a-row': {
     store: (store) => ({
