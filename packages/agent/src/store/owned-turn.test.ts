@@ -40,6 +40,7 @@ function opened(
   const finishes: (() => Promise<FinishOutcome>)[] = [];
   const finished: TurnAppend[] = [];
   const saved: SaveOutcome[] = [];
+  const kept: KeptConversation[] = [];
   const group = new AppendGroup(
     {
       async appendAll([append]): Promise<readonly AppendOutcome[]> {
@@ -72,7 +73,10 @@ function opened(
       },
     },
     conversations: {
-      store: () => Promise.resolve({ id: 'c', at: 0 }),
+      store(conversation) {
+        kept.push(conversation);
+        return Promise.resolve({ id: 'c', at: 0 });
+      },
       async conclude(_conversation, write) {
         for (;;) {
           const outcome = await write(SAVE);
@@ -93,7 +97,7 @@ function opened(
   const done = (): RunEvent =>
     event({ type: 'done', fullContent: '', status: 'complete', protocolReason: 'x' });
   const numbers = (): number[][] => appends.map(({ events }) => events.map((each) => each.seq));
-  return { clock, turn, appends, numbers, chunk, done, finishes, finished, saved };
+  return { clock, turn, appends, numbers, chunk, done, finishes, finished, saved, kept };
 }
 
 /** Whether a promise has settled, without time passing on it. */
@@ -326,6 +330,18 @@ it('hears with an answer that somebody asked for its end', async () => {
   await turn.confirm();
   expect(turn.cancelled.aborted).toBe(true);
   expect(turn.lost.aborted).toBe(false);
+});
+
+it('says with its conversation which event it knows to be stored', async () => {
+  const { turn, chunk, kept } = opened();
+  chunk();
+  await turn.save(KEPT);
+  await turn.settled();
+  await turn.save(KEPT);
+  expect(kept.map(({ fence }) => fence)).toEqual([
+    { turnId: 't', epoch: 9, lastSeq: 3 },
+    { turnId: 't', epoch: 9, lastSeq: 4 },
+  ]);
 });
 
 it('ends with its conversation in one call, behind everything else, as often as needed', async () => {
