@@ -175,6 +175,42 @@ it('lets an attempt of its own that the engine gave up end before the next one b
   await expect.poll(() => attempts).toEqual([1, 2]);
 });
 
+it('confirms an attempt until it was given back, and not while its process still waits for something', async () => {
+  const store = await openTestStore();
+  const { queue, pass } = await openQueue(store);
+  const goOn = Promise.withResolvers<void>();
+  const isGivenBack = Promise.withResolvers<void>();
+  const isOver = Promise.withResolvers<void>();
+  queue.work(
+    async (attempt) => {
+      await goOn.promise;
+      await queue.giveBack(attempt);
+      isGivenBack.resolve();
+      await isOver.promise;
+    },
+    { slots: 1 },
+  );
+  const turn = newTurn();
+  await store.servedTurns.submit(turn, null, (id, inside) => queue.submit(id, inside, turn));
+  const confirmedAt = async (): Promise<unknown> => {
+    await pass(3_000);
+    const text = 'select state, heartbeat_on::text from orion_queue.job';
+    const answer = await store.engineDatabase?.executeSql(text);
+    return (answer as { rows: unknown }).rows;
+  };
+  const out = [{ state: 'active', heartbeat_on: expect.any(String) }];
+  await expect.poll(confirmedAt).toEqual(out);
+  const first = await confirmedAt();
+  await expect.poll(confirmedAt).not.toEqual(first);
+  goOn.resolve();
+  await isGivenBack.promise;
+  await confirmedAt();
+  const last = await confirmedAt();
+  expect(last).toEqual(out);
+  expect(await confirmedAt()).toEqual(last);
+  isOver.resolve();
+});
+
 it('makes no second job of a turn that waits to run alone', async () => {
   const store = await openTestStore();
   const { queue, pass } = await openQueue(store);
