@@ -13,12 +13,10 @@ const embedded = new URL('../dist/page/embedded-page.js', import.meta.url);
 
 /** Not all that lies there: some of it may be left of earlier builds. */
 const built = JSON.parse(readFileSync(new URL('built-files.json', page), 'utf8'));
-const files = ['index.html', ...Object.values(built).map(({ file }) => file)]
-  .toSorted()
-  .map((name) => {
-    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)];
-    if (type === undefined) throw new Error(`The page has a file of an unknown type: ${name}`);
-    const bytes = readFileSync(new URL(name, page));
-    return { name, type, gzip: gzipSync(bytes, { level: 9 }).toString('base64') };
-  });
+const files = ['index.html', ...Object.values(built).map(({ file }) => file)].map((name) => {
+  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)];
+  if (type === undefined) throw new Error(`The page has a file of an unknown type: ${name}`);
+  const bytes = readFileSync(new URL(name, page));
+  return { name, type, gzip: gzipSync(bytes, { level: 9 }).toString('base64') };
+});
 writeFileSync(embedded, `export const EMBEDDED_PAGE = ${JSON.stringify(files)};\n`);
