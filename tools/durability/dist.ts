@@ -107,7 +107,7 @@ async function strike(name: Fault): Promise<void> {
     moves: outcome.moves,
     longestMoveMs: Math.round(outcome.longestMoveMs),
     silenceMs: Math.round(outcome.silenceMs),
-    ...(name === 'lost-answer' ? { cuts: outcome.cuts } : {}),
+    ...outcome.figures,
   };
   report(line, [...(alone?.failures ?? []), ...outcome.failures, ...slower(outcome, alone)]);
 }
@@ -124,7 +124,7 @@ function together(outcomes: readonly FaultOutcome[]): FaultOutcome {
     moves: one.moves + other.moves,
     longestMoveMs: Math.max(one.longestMoveMs, other.longestMoveMs),
     silenceMs: Math.max(one.silenceMs, other.silenceMs),
-    cuts: { ...one.cuts, ...other.cuts },
+    figures: { ...one.figures, ...other.figures },
     failures: [...one.failures, ...other.failures],
   }));
 }

@@ -121,7 +121,8 @@ export interface TurnLog {
   /**
    * The events of these turns as they are stored, those of each turn in their order, until each turn is over or
    * `signal` is aborted. A turn whose log does not fit the reader's position begins with a reset, and so does one of
-   * which only the end and the receipts were kept.
+   * which only the end and the receipts were kept. Rejects with TURN_NOT_FOUND when a turn that was there is gone, as
+   * after a failover that took back that it was submitted.
    */
   follow(turns: readonly FollowedTurn[], signal: AbortSignal): AsyncIterable<TurnNews>;
   /** `follow` for one turn, without its resets: after one, numbers begin again at 1. */

@@ -75,6 +75,7 @@ function opened() {
     limits,
     listens,
     put,
+    forget: (turnId: string) => turns.delete(turnId),
     follow,
     stop,
     tell: (named: string) => tell?.(named),
@@ -269,4 +270,21 @@ it('ends after the event done, and where nothing follows in a turn that is over'
   const reader = follow('a');
   expect([await seqOf(reader), await seqOf(reader)]).toEqual([1, 'over']);
   expect(asked).toEqual([['a0']]);
+});
+
+it.each([
+  ['one event of it', 1],
+  ['nothing of it yet', 0],
+])('a reader that has %s is told when a failover took the turn back', async (_, read) => {
+  const { put, forget, follow, clock } = opened();
+  put('a', ...Array.from({ length: read }, () => 'chunk'));
+  const reader = follow('a');
+  for (let seq = 1; seq <= read; seq += 1) await reader.next();
+  const next = reader.next();
+  next.catch(() => undefined);
+  await clock.advance(0);
+  forget('a');
+  await clock.advance(1_000);
+  await expect(next).rejects.toMatchObject({ code: 'TURN_NOT_FOUND' });
+  expect(clock.pending()).toBe(0);
 });

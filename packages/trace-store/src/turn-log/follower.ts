@@ -1,4 +1,4 @@
-import { fitsLog } from '@orion/contracts';
+import { fitsLog, OrionError } from '@orion/contracts';
 import type { Clock, FollowedTurn, TurnNews, TurnPosition } from '@orion/contracts';
 import { isUnavailable, onAbort } from '../engine/sql-database.ts';
 import type { Cursor, News } from './read-news.ts';
@@ -57,6 +57,8 @@ const ANY = Number.POSITIVE_INFINITY;
  * 4. News between two questions are not lost: a turn that was named is due until it is asked for.
  * 5. Every turn is looked at again after the sweep time, because a notification may not arrive, and a failover takes
  *    back without one.
+ * 6. A turn that was found and is not there any more, since a failover took back that it was submitted, ends its reader
+ *    with TURN_NOT_FOUND: nothing would ever follow.
  */
 export class Follower {
   readonly #options: FollowerOptions;
@@ -211,6 +213,10 @@ export class Follower {
       const readers = new Map<Reader, TurnNews[]>();
       for (const [index, turns] of places.entries()) {
         for (const turn of turns) {
+          if (turn.isBegun && answers[index] === undefined) {
+            this.#takeNext(turn.reader)?.reject(isGone(turn));
+            continue;
+          }
           const { news, isOver } = take(turn, answers[index]);
           const all = readers.get(turn.reader);
           if (all === undefined) readers.set(turn.reader, [...news]);
@@ -243,6 +249,13 @@ export class Follower {
     this.#cancelSweep?.();
     this.#cancelSweep = null;
   }
+}
+
+function isGone({ turnId }: Following): OrionError {
+  return new OrionError({
+    code: 'TURN_NOT_FOUND',
+    message: `The store does not have the turn ${JSON.stringify(turnId)} any more`,
+  });
 }
 
 function placeOf({ turnId, position }: Following): string {

@@ -15,6 +15,9 @@ export type ServerAddress = { readonly url: string; readonly token: string };
 /** The server takes no new requests. */
 export class Stopping extends Error {}
 
+/** No server knows of the turn. */
+export class UnknownTurn extends Error {}
+
 /** A client's pause where the store of its server did not answer. */
 export const AWAY_MS = 200;
 
@@ -46,6 +49,10 @@ export class TurnReader {
 
   constructor(turnId: string) {
     this.#turnId = turnId;
+  }
+
+  get turnId(): string {
+    return this.#turnId;
   }
 
   get events(): readonly ReadEvent[] {
@@ -81,7 +88,8 @@ export class TurnReader {
       // Whoever reads comes again.
       if (isAway(response.statusCode, body)) return wait(AWAY_MS);
       if (response.statusCode === 503) throw new Stopping();
-      throw new Error(`${response.statusCode} for ${this.#turnId}: ${JSON.stringify(body)}`);
+      const said = `${response.statusCode} for ${this.#turnId}: ${JSON.stringify(body)}`;
+      throw response.statusCode === 404 ? new UnknownTurn(said) : new Error(said);
     }
     if (stallMs > 0) {
       response.socket.setTimeout(0);

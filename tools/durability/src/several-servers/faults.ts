@@ -5,13 +5,21 @@ import type { TestPostgres } from '@orion/testkit/postgres';
 
 import type { Preload } from '../served-turns/stage.ts';
 import type { Group } from './group.ts';
+import { WAYS } from './failover.ts';
+import type { Failover } from './failover.ts';
 import { freezeOldest, wakeFrozen } from './freeze.ts';
+import type { WatchedTurn } from './watched-turn.ts';
 
 export type Scene = {
   readonly group: Group;
   readonly postgres: TestPostgres;
+  /** The URL of what the servers store in. */
+  readonly database: string;
+  readonly turns: readonly WatchedTurn[];
   /** How long Postgres is away. */
   readonly outageMs: number;
+  /** Null where there is no standby. */
+  readonly failover: Failover | null;
 };
 
 /** The longest time, in ms; what is left out has no limit. */
@@ -25,6 +33,8 @@ export type Limits = {
 export type FaultPlan = {
   /** How many turns there are, unless it is said. */
   readonly turns: number;
+  /** The time from one submission to the next. */
+  readonly spacingMs: number;
   /** Whether turns go from one owner to another. */
   readonly moves: 'none' | 'some' | 'any';
   readonly limits: Limits;
@@ -42,16 +52,27 @@ const HAND_OFF_MS = 1_000;
 const SILENCE_MS = 2_000;
 /** Turns are under way by then. */
 const BEGUN_MS = 1_500;
+const SPACING_MS = 350;
 
 const QUIET: FaultPlan = {
   turns: TURNS,
+  spacingMs: 0,
   moves: 'none',
   limits: {},
   leavesFiles: false,
   strike: () => Promise.resolve(),
 };
 
-export const FAULTS = ['none', 'kill', 'term', 'postgres', 'lost-answer', 'stop', 'clock'] as const;
+export const FAULTS = [
+  'none',
+  'kill',
+  'term',
+  'postgres',
+  'failover',
+  'lost-answer',
+  'stop',
+  'clock',
+] as const;
 export type Fault = (typeof FAULTS)[number];
 
 /** In which ways a fault strikes, one run each. */
@@ -60,6 +81,8 @@ export function waysOf(fault: Fault): readonly string[] {
     // A process freezes while it streams, when it has just become an owner, right before a file is in its place.
     case 'stop':
       return ['stream', 'claim', 'commit'];
+    case 'failover':
+      return WAYS;
     // By so many seconds; 31 days are more than anything is kept.
     case 'clock':
       return [`${31 * DAY_SECONDS}`, `-${31 * DAY_SECONDS}`, '40', '-40'];
@@ -108,6 +131,18 @@ export function planOf(fault: Fault, outageMs: number, way: string): FaultPlan {
         },
       };
     }
+    case 'failover':
+      return {
+        ...QUIET,
+        turns: 2 * TURNS,
+        // When the first one is over, others have not begun.
+        spacingMs: SPACING_MS,
+        moves: 'any',
+        leavesFiles: true,
+        async strike({ failover, turns, database }) {
+          await failover?.strike(turns, database);
+        },
+      };
     case 'stop':
       return {
         ...QUIET,

@@ -20,6 +20,8 @@ const CHECKS_OF_MESSAGES = {
   'conversations have not the question and its answer': `
     select count(*) from (
       select from conversation left join conversation_message using (conversation_id)
+      where not exists (
+        select from turn where turn.conversation_id = conversation.conversation_id and status = 'paused')
       group by conversation_id having count(*) <> 4) as wrong`,
 } as const;
 

@@ -5,7 +5,6 @@ import { createRandom } from '@orion/common';
 import type { TestPostgres } from '@orion/testkit/postgres';
 
 import { startCuttingProxy } from '../served-turns/cutting-proxy.ts';
-import type { CuttingProxy } from '../served-turns/cutting-proxy.ts';
 import { makeDatabase } from '../served-turns/databases.ts';
 import { judgeEvents, judgeFiles } from '../served-turns/judge.ts';
 import { isAway, isRefused, TurnReader } from '../served-turns/reader.ts';
@@ -13,6 +12,7 @@ import type { ReadEvent } from '../served-turns/reader.ts';
 import { makeStage } from '../served-turns/stage.ts';
 import type { Served } from '../served-turns/stage.ts';
 import { cutStatements, leastCuts } from './cut-statements.ts';
+import { prepareFailover } from './failover.ts';
 import { planOf } from './faults.ts';
 import type { Fault, FaultPlan } from './faults.ts';
 import { startGroup } from './group.ts';
@@ -43,8 +43,8 @@ export type FaultOutcome = {
   /** The longest time that a turn was without an owner, as its reader saw it. */
   readonly longestMoveMs: number;
   readonly silenceMs: number;
-  /** Answers of the store that were cut, by what was asked. */
-  readonly cuts: Readonly<Record<string, number>>;
+  /** What else there was of this fault. */
+  readonly figures: Readonly<Record<string, unknown>>;
   readonly failures: readonly string[];
 };
 
@@ -62,7 +62,9 @@ export async function runFault(
   const plan = planOf(options.fault, options.outageMs, options.way);
   const { tasks, whole } = makeTasks(options.turns ?? plan.turns);
   const isAlone = options.servers === 1;
-  const database = new URL(await makeDatabase(postgres.url));
+  const failover =
+    options.fault === 'failover' ? await prepareFailover(options.way, options.sessions) : null;
+  const database = new URL(await makeDatabase(failover?.url ?? postgres.url));
   const proxy =
     options.fault === 'lost-answer'
       ? await startCuttingProxy(postgres.port, cutStatements(createRandom(options.seed)))
@@ -75,41 +77,65 @@ export async function runFault(
     const { servers: count, isOneParent } = options;
     const group = await startGroup(stage, { count, isOneParent, preload: plan.preload });
     const began = performance.now();
-    const striking = plan.strike({ group, postgres, outageMs: options.outageMs });
+    const turns = tasks.map((task, index) => new WatchedTurn(() => post(group, index, task)));
+    const striking = plan.strike({
+      group,
+      postgres,
+      database: database.href,
+      turns,
+      outageMs: options.outageMs,
+      failover,
+    });
     // Looked at below.
     striking.catch(() => undefined);
-    const turns = await Promise.all(
-      tasks.map(async (task, index) => new WatchedTurn(await post(group, index, task))),
-    );
     const reading = Promise.all(
-      turns.map((turn, index) => {
+      turns.map(async (turn, index) => {
+        await wait(index * plan.spacingMs);
         let connections = index;
-        return turn.read(() => group.at((connections += 1)));
+        await turn.read(() => group.at((connections += 1)));
       }),
     );
     const late = wait(LIMIT_MS, 'late', { ref: false });
     await striking;
     const isLate = (await Promise.race([reading, late])) === 'late';
-    const seen = outcomeOf(turns, began, proxy);
-    if (isLate) return { ...seen, failures: [`not over after ${LIMIT_MS / 1000} s`] };
+    const seen = outcomeOf(turns, began);
+    const cuts = Object.fromEntries(proxy?.cuts ?? []);
+    const figures = {
+      ...(proxy === null ? {} : { cuts }),
+      ...(failover === null ? {} : { [options.way]: failover.figures() }),
+    };
+    if (isLate) return { ...seen, figures, failures: [`not over after ${LIMIT_MS / 1000} s`] };
+    for (const turn of turns.filter((each) => failover?.isLeftBefore(each))) {
+      turn.startOver();
+      await turn.read(() => group.at(0));
+    }
     const again = await readAgain(group.at(0), turns);
     await group.end();
     return {
       ...seen,
+      figures,
       failures: [
-        ...tasks.flatMap((task, index) => judgeTask(task, turns[index]?.events ?? [])),
+        ...(failover?.judge(turns) ?? turns.flatMap(judgeReader)),
+        ...tasks.flatMap((task, index) => {
+          const turn = turns[index];
+          if (turn !== undefined && failover?.mayBePaused(turn) === true) return [];
+          return judgeTask(task, turn?.events ?? []);
+        }),
         ...again,
         ...(await judgeFiles(whole, stage.workspace, false)).filter(
-          (failure) => !plan.leavesFiles || !failure.startsWith('files are left'),
+          (failure) =>
+            !(plan.leavesFiles && failure.startsWith('files are left')) &&
+            failover?.mayBeLeft(failure) !== true,
         ),
         ...(await judgeStore(database.href, !isAlone)),
         ...judgeTimes(plan, seen, turns),
-        ...(proxy === null ? [] : judgeCuts(seen.cuts, options.sessions)),
+        ...(proxy === null ? [] : judgeCuts(cuts, options.sessions)),
       ],
     };
   } finally {
     proxy?.close();
     await stage.strike();
+    await failover?.stop();
   }
 }
 
@@ -147,23 +173,29 @@ function judgeTimes(
   return failures;
 }
 
-function judgeCuts(cuts: Seen['cuts'], sessions: FaultOptions['sessions']): readonly string[] {
+function judgeCuts(
+  cuts: Readonly<Record<string, number>>,
+  sessions: FaultOptions['sessions'],
+): readonly string[] {
   return Object.entries(leastCuts(sessions)).flatMap(([kind, least]) =>
     (cuts[kind] ?? 0) < least ? [`of ${kind}, only ${cuts[kind] ?? 0} answers were cut`] : [],
   );
 }
 
-type Seen = Omit<FaultOutcome, 'failures'>;
+type Seen = Omit<FaultOutcome, 'failures' | 'figures'>;
 
-function outcomeOf(turns: readonly WatchedTurn[], began: number, proxy: CuttingProxy | null): Seen {
+function outcomeOf(turns: readonly WatchedTurn[], began: number): Seen {
   const moves = turns.flatMap((turn) => turn.moves);
   return {
     seconds: (performance.now() - began) / 1_000,
     moves: moves.length,
     longestMoveMs: Math.max(0, ...moves.map(({ from, to }) => to - from)),
     silenceMs: Math.max(0, ...turns.map((turn) => turn.silenceMs)),
-    cuts: Object.fromEntries(proxy?.cuts ?? []),
   };
+}
+
+function judgeReader({ id, resets, losses }: WatchedTurn): readonly string[] {
+  return resets + losses > 0 ? [`${id} began again for its reader`] : [];
 }
 
 /** A server may be away; the key makes the repetition the same turn. */
@@ -207,7 +239,6 @@ export async function readAgain(
     await reader.read(server, () => 'more');
     if (JSON.stringify(reader.events) !== JSON.stringify(turn.events))
       failures.push(`another reader sees other events of ${turn.id}`);
-    if (turn.resets > 0) failures.push(`${turn.id} began again for its reader`);
   }
   return failures;
 }

@@ -1,7 +1,7 @@
 /** A client of one turn that goes from server to server, and notes when it saw what. */
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { isRefused, TurnReader } from '../served-turns/reader.ts';
+import { isRefused, TurnReader, UnknownTurn } from '../served-turns/reader.ts';
 import type { ReadEvent, ServerAddress } from '../served-turns/reader.ts';
 
 const AGAIN_MS = 100;
@@ -10,19 +10,30 @@ const AGAIN_MS = 100;
 export type Move = { readonly from: number; readonly to: number };
 
 export class WatchedTurn {
-  readonly id: string;
-  readonly #reader: TurnReader;
+  readonly #submit: () => Promise<string>;
+  #reader: TurnReader | null = null;
   /** By the monotonic clock. */
   readonly #arrivals: number[] = [];
   readonly #moves: Move[] = [];
+  #losses = 0;
+  #resetsBefore = 0;
 
-  constructor(id: string) {
-    this.id = id;
-    this.#reader = new TurnReader(id);
+  /** @param submit stores the turn, or finds it; resolves to its id */
+  constructor(submit: () => Promise<string>) {
+    this.#submit = submit;
+  }
+
+  /** Empty before it is submitted. */
+  get id(): string {
+    return this.#reader?.turnId ?? '';
   }
 
   get events(): readonly ReadEvent[] {
-    return this.#reader.events;
+    return this.#reader?.events ?? [];
+  }
+
+  get isDone(): boolean {
+    return this.#reader?.isDone ?? false;
   }
 
   get moves(): readonly Move[] {
@@ -34,7 +45,12 @@ export class WatchedTurn {
   }
 
   get resets(): number {
-    return this.#reader.resets;
+    return this.#resetsBefore + (this.#reader?.resets ?? 0);
+  }
+
+  /** How often no server knew of it any more, and it was submitted again. */
+  get losses(): number {
+    return this.#losses;
   }
 
   /** The longest time in which nothing arrived. */
@@ -45,16 +61,30 @@ export class WatchedTurn {
     );
   }
 
-  /** Until the turn is over. `next` names the server for each connection. */
+  /** Submits the turn and reads it until it is over. `next` names the server for each connection. */
   async read(next: () => ServerAddress): Promise<void> {
-    while (!this.#reader.isDone) {
+    while (!this.isDone) {
+      this.#reader ??= new TurnReader(await this.#submit());
       try {
         await this.#reader.read(next(), () => this.#note());
       } catch (error) {
-        if (!isRefused(error)) throw error;
+        if (error instanceof UnknownTurn) this.#lose();
+        else if (!isRefused(error)) throw error;
       }
-      if (!this.#reader.isDone) await wait(AGAIN_MS);
+      if (!this.isDone) await wait(AGAIN_MS);
     }
+  }
+
+  /** Forgets what was read. */
+  startOver(): void {
+    this.#resetsBefore = this.resets;
+    this.#reader = new TurnReader(this.id);
+  }
+
+  #lose(): void {
+    this.#losses += 1;
+    this.#resetsBefore = this.resets;
+    this.#reader = null;
   }
 
   #note(): 'more' | 'enough' {
@@ -64,7 +94,7 @@ export class WatchedTurn {
     if (before !== undefined && ownerOf(last) !== ownerOf(before))
       this.#moves.push({ from, to: now });
     this.#arrivals.push(now);
-    return this.#reader.isDone ? 'enough' : 'more';
+    return this.isDone ? 'enough' : 'more';
   }
 }
 

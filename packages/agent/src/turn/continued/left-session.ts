@@ -1,5 +1,5 @@
 import { defined, OrionError, sleep } from '@orion/contracts';
-import type { RunEventBody, ToolCall, TurnFence, Workspace } from '@orion/contracts';
+import type { RunEventBody, ToolCall, TurnFence, Workspace, WriteReceipt } from '@orion/contracts';
 
 import { sessionSettingsOf } from '../../config/derived-settings.ts';
 import { abortedMessage, pausedMessage, receiptMessage } from '../receipt-message.ts';
@@ -9,6 +9,7 @@ import { recoverSession } from '../recovery.ts';
 import type { RecoveredSession } from '../recovery.ts';
 import type { TurnContext } from '../session/session-run.ts';
 import type { TurnScope } from '../turn-scope.ts';
+import { forgottenWrite } from './forgotten-write.ts';
 import type { LeftSession } from './left-turn.ts';
 
 /** An earlier owner that still runs is waited for so long, in milliseconds, and looked at so often. */
@@ -43,7 +44,7 @@ export async function* continueSession(
   if (recovered === 'aborted') {
     return { kind: 'ended', end: { status: 'aborted', stopReason: 'cancelled' } };
   }
-  if (recovered === null) return yield* reportWritten(scope, call, left);
+  if ('written' in recovered) return yield* reportWritten(scope, call, left, recovered.written);
   yield* mendProgress(recovered, logged?.bytes ?? 0);
   // Nothing is missing in what a person was asked about.
   const isWhole = (await scope.owned?.approvals?.hasAsked(sessionId)) ?? false;
@@ -70,11 +71,11 @@ export async function removeUnreported(
   }
 }
 
-/** Null for one that has gone after its file was written; `aborted` if the turn was before it was free. */
+/** Only what was written of one that has gone after that; `aborted` if the turn was before it was free. */
 async function claim(
   scope: TurnScope,
   left: LeftSession,
-): Promise<RecoveredSession | 'aborted' | null> {
+): Promise<RecoveredSession | 'aborted' | { readonly written: WriteReceipt }> {
   const { workspace, settings, clock, ownership } = scope.dependencies;
   const { sessionId, receipt } = left;
   const fence = ownership.fence ?? undefined;
@@ -84,7 +85,10 @@ async function claim(
       return await recoverSession(workspace, sessionId, sessionSettingsOf(settings, null), fence);
     } catch (error) {
       if (!OrionError.isInstance(error)) throw error;
-      if (error.code === 'SESSION_NOT_FOUND' && receipt !== null) return null;
+      if (error.code === 'SESSION_NOT_FOUND') {
+        const written = receipt ?? (await forgottenWrite(workspace, sessionId));
+        if (written !== null) return { written };
+      }
       if (error.code !== 'SESSION_BUSY') throw error;
       if (scope.signal.aborted) return 'aborted';
       if (clock.monotonic() >= until) {
@@ -100,21 +104,23 @@ async function claim(
 async function* reportWritten(
   scope: TurnScope,
   call: ToolCall,
-  { sessionId, logged, receipt }: LeftSession,
+  { sessionId, logged }: LeftSession,
+  receipt: WriteReceipt,
 ): AsyncGenerator<RunEventBody, WritingEnd> {
-  if (receipt === null) throw new Error('a session without a trace');
-  const { target_file: targetFile, operation, bytes, lines } = receipt;
+  const { target_file: targetFile, operation } = receipt;
   scope.answerClosed(call.id, receiptMessage(receipt));
-  const { last = null } = logged ?? {};
+  // The log may have been taken back to where the text was not all there yet.
+  const bytes = Math.max(logged?.last?.bytes ?? 0, receipt.bytes);
+  const lines = Math.max(logged?.last?.lines ?? 0, receipt.lines);
   yield {
     type: 'write_session',
     sessionId,
     status: 'done',
     targetFile,
     operation,
-    bytes: last?.bytes ?? bytes,
-    lines: last?.lines ?? lines,
-    durableBytes: last?.bytes ?? bytes,
+    bytes,
+    lines,
+    durableBytes: bytes,
     receipt,
   };
   return { kind: 'committed', receipt };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -319,6 +320,39 @@ it.each([
   expect(receipts).toHaveLength(1);
   expect(receipts[0]).toMatchObject({ status: 'done', receipt: { bytes: 8, lines: 2 } });
   expect(await second.orion.listSessions()).toEqual([]);
+});
+
+it('finds the file that it has written where the store forgot that and its session is gone', async () => {
+  const turn = await openTurn();
+  await turn.run(await turn.owner(FILE, { death: { at: onDisk('remove'), after: true } }));
+  const { turnLog } = turn.store;
+  // A store that went back to where the file was being written.
+  const forgetful = {
+    ...turn.store,
+    turnLog: {
+      ...turnLog,
+      async acquire(...which: Parameters<typeof turnLog.acquire>) {
+        const claim = await turnLog.acquire(...which);
+        const { calls, ...rest } = claim.checkpoint as { calls: object };
+        return { ...claim, checkpoint: { ...rest, calls: { ...calls, receipt: undefined } } };
+      },
+    },
+  } as unknown as typeof turn.store;
+  const second = await turn.owner([textReply('written')], { store: forgetful });
+  await turn.run(second);
+  const log = await expectWhole(turn);
+  expect(log.at(-1)).toMatchObject({ status: 'complete' });
+  expect(contents(second.adapter.requests[0]?.messages).at(-1)).toContain('"status":"written"');
+  const receipts = ofType(log, 'write_session').flatMap(({ receipt }) => receipt ?? []);
+  expect(receipts).toMatchObject([
+    { target_file: 'a.txt', bytes: 8, lines: 2, eol: 'lf', operation: 'create' },
+  ]);
+  expect(receipts[0]?.warnings).toContain('receipt_from_the_file');
+  expect(receipts[0]?.sha256).toBe(
+    createHash('sha256')
+      .update(await readFile(join(turn.root, 'a.txt')))
+      .digest('hex'),
+  );
 });
 
 it('leaves the session of a written file to the owner that has taken the turn meanwhile (O5)', async () => {
