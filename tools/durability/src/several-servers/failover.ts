@@ -24,7 +24,10 @@ export type Failover = {
    * turn finds a file there that the store does not know, and a person is asked.
    */
   readonly mayBePaused: (turn: WatchedTurn) => boolean;
-  /** In directories, a turn that nobody knows any more leaves its session behind; it may be recovered by hand. */
+  /**
+   * In directories, a turn that was taken back to before its session leaves that behind, for a person. So does a turn
+   * that nobody knows any more.
+   */
   readonly mayBeLeft: (failure: string) => boolean;
   /** @returns what is wrong with what readers were told of it */
   judge(turns: readonly WatchedTurn[]): readonly string[];
@@ -37,6 +40,8 @@ type Place = {
   readonly isDone: boolean;
   /** What the standby has of the turn at this place. */
   readonly is: 'kept' | 'taken back' | 'unknown';
+  /** The standby knows of its session. */
+  readonly hasSession: boolean;
   /** How often it had begun again before. */
   readonly begunAgain: number;
 };
@@ -90,7 +95,10 @@ export async function prepareFailover(way: string, sessions: Sessions): Promise<
       turn.events.at(-1)?.data['status'] === 'paused',
     mayBeLeft(failure) {
       const [, count = '0'] = /^(\d+) write sessions are left$/u.exec(failure) ?? [];
-      return Number(count) > 0 && Number(count) <= having('unknown').length;
+      const without = [...places.values()].filter(
+        ({ is, hasSession }) => is !== 'kept' && !hasSession,
+      );
+      return Number(count) > 0 && Number(count) <= without.length;
     },
     judge(turns) {
       const lacking = having('taken back').length + having('unknown').length;
@@ -112,14 +120,17 @@ async function placeOf(turn: WatchedTurn, database: string): Promise<Place> {
   const { seq, epoch } = parseEventId(turn.events.at(-1)?.id ?? '0') ?? { seq: 0, epoch: null };
   const [row] = await rowsOf(
     database,
-    `select turn_event.epoch from turn
+    `select turn_event.epoch, exists (
+         select from turn_event as event where event.turn_no = turn.turn_no and kind = 'write_session') as has_session
+       from turn
        left join turn_event on turn_event.turn_no = turn.turn_no and seq = $2 where turn_id = $1`,
     [turn.id, seq],
   );
   const isKept = seq === 0 || Number(row?.['epoch'] ?? 0) === epoch;
   const begunAgain = turn.resets + turn.losses;
   const is = row === undefined ? 'unknown' : isKept ? 'kept' : 'taken back';
-  return { seq, isDone: turn.isDone, is, begunAgain };
+  const hasSession = row?.['has_session'] === true;
+  return { seq, isDone: turn.isDone, is, hasSession, begunAgain };
 }
 
 function judgeReader(turn: WatchedTurn, place: Place | undefined): readonly string[] {
