@@ -13,7 +13,7 @@ import type { Story } from '../served-turns/stories.ts';
 import { startGroup } from './group.ts';
 import type { Group } from './group.ts';
 import { judgeStore } from './judge-store.ts';
-import { post } from './run-fault.ts';
+import { judgeReader, post } from './run-fault.ts';
 import { environmentOf } from './scenario.ts';
 import type { ScenarioOptions, ScenarioOutcome } from './scenario.ts';
 import { WatchedTurn } from './watched-turn.ts';
@@ -92,7 +92,8 @@ async function runOne(
       },
     };
     const began = performance.now();
-    const turn = new WatchedTurn(await post(group, 0, { prompt: LONG, conversationId: 'long' }));
+    const ask = (): Promise<string> => post(group, 0, { prompt: LONG, conversationId: 'long' });
+    const turn = new WatchedTurn(ask, await ask());
     let connections = 0;
     const isOver = turn.read(() => group.at((connections += 1))).then(() => true);
     const [, { asked, failures: wrong }, takeovers] = await Promise.all([
@@ -109,7 +110,7 @@ async function runOne(
     const failures = [
       ...judgeEvents(story, turn.events),
       ...(isSame ? [] : ['another reader sees other events']),
-      ...(turn.resets > 0 ? ['it began again for its reader'] : []),
+      ...judgeReader(turn),
       ...(turn.moves.length === takeovers.length ? [] : [`it moved ${turn.moves.length} times`]),
       ...(longest > TAKEOVER_MS ? [`a takeover took ${longest} ms`] : []),
       ...(seconds * 1_000 < lastMs ? [`it was over after ${seconds} s`] : []),
@@ -188,7 +189,7 @@ async function askShortly(
   const failures: string[] = [];
   for (let asked = 1; ; asked += 1) {
     const conversationId = `short-${asked}`;
-    const turn = new WatchedTurn(await post(group, asked, { ...SHORT, conversationId }));
+    const turn = new WatchedTurn(() => post(group, asked, { ...SHORT, conversationId }));
     let connections = asked;
     await turn.read(() => group.at((connections += 1)));
     const wrong = judgeEvents({ ...story, says: SHORT.says }, turn.events);

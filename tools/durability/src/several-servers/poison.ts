@@ -10,7 +10,7 @@ import { judgeFiles } from '../served-turns/judge.ts';
 import { makeStage } from '../served-turns/stage.ts';
 import { startGroup } from './group.ts';
 import { judgeStore } from './judge-store.ts';
-import { judgeTask, post, readAgain } from './run-fault.ts';
+import { judgeReader, judgeTask, post, readAgain } from './run-fault.ts';
 import { environmentOf } from './scenario.ts';
 import type { ScenarioOptions, ScenarioOutcome } from './scenario.ts';
 import { makeTasks } from './tasks.ts';
@@ -43,7 +43,7 @@ export async function endProcesses(
     const group = await startGroup(stage, { count, isOneParent, preload, keepsUp: true });
     const began = performance.now();
     const watched = async (task: typeof POISON, index: number): Promise<WatchedTurn> => {
-      const turn = new WatchedTurn(await post(group, index, task));
+      const turn = new WatchedTurn(() => post(group, index, task));
       let connections = index;
       const reading = turn.read(() => group.at((connections += 1)));
       if ((await Promise.race([reading, late])) === 'late')
@@ -58,7 +58,8 @@ export async function endProcesses(
     const poisonedMs = performance.now() - began;
     const turns = await healthy;
     const seconds = Math.round((performance.now() - began) / 1_000);
-    const again = await readAgain(group.at(0), [...turns, poisoned]);
+    const all = [...turns, poisoned];
+    const again = [...(await readAgain(group.at(0), all)), ...all.flatMap(judgeReader)];
     await group.end();
     const ended = (await readFile(deaths, 'utf8')).split('\n').length - 1;
     const mostMoves = Math.max(...turns.map(({ moves }) => moves.length));

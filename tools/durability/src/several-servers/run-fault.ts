@@ -194,7 +194,7 @@ function outcomeOf(turns: readonly WatchedTurn[], began: number): Seen {
   };
 }
 
-function judgeReader({ id, resets, losses }: WatchedTurn): readonly string[] {
+export function judgeReader({ id, resets, losses }: WatchedTurn): readonly string[] {
   return resets + losses > 0 ? [`${id} began again for its reader`] : [];
 }
 

@@ -18,9 +18,13 @@ export class WatchedTurn {
   #losses = 0;
   #resetsBefore = 0;
 
-  /** @param submit stores the turn, or finds it; resolves to its id */
-  constructor(submit: () => Promise<string>) {
+  /**
+   * @param submit stores the turn, or finds it; resolves to its id
+   * @param id of one that is stored already
+   */
+  constructor(submit: () => Promise<string>, id?: string) {
     this.#submit = submit;
+    if (id !== undefined) this.#reader = new TurnReader(id);
   }
 
   /** Empty before it is submitted. */
@@ -38,10 +42,6 @@ export class WatchedTurn {
 
   get moves(): readonly Move[] {
     return this.#moves;
-  }
-
-  get isDone(): boolean {
-    return this.#reader.isDone;
   }
 
   get resets(): number {
