@@ -37,6 +37,13 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'which programs work with a step',
     statements: () => ['alter table schema_step add column readable_by integer'],
   },
+  // In Postgres only, where many turns share one log.
+  {
+    version: 13,
+    name: 'what the events of a turn repeat',
+    statements: (dialect) =>
+      dialect === 'sqlite' ? [] : ['alter table turn add column shared text'],
+  },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {

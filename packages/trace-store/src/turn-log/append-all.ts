@@ -2,6 +2,8 @@ import { OrionError } from '@orion/contracts';
 import type { AppendOutcome, TurnAppend } from '@orion/contracts';
 import { databaseNow, insertAll, SqlRefusedError } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
+import { storedData, storedText, textOf, wholeData, wholeText } from './shared-fields.ts';
+import type { EventText } from './shared-fields.ts';
 
 /** Names the turns that have new events as `<turn_no>.<last_seq>`, or `*` for many. */
 export const CHANNEL = 'orion_turn';
@@ -78,21 +80,25 @@ type Put = {
   /** How the turn ends, or the empty string if `done` does not say; null if it does not end. */
   readonly end: string | null;
   readonly checkpoint: string | null;
+  /** Of the first event that has such a beginning. */
+  readonly shared: string | null;
   readonly events: readonly {
     readonly seq: number;
     readonly kind: string;
-    readonly data: string;
+    readonly text: EventText;
   }[];
 };
 
 function toPut({ turnId, epoch, expectSeq, events, checkpoint }: TurnAppend): Put {
+  const put = events.map(({ seq, kind, data }) => ({ seq, kind, text: textOf(data) }));
   return {
     turnId,
     epoch,
     afterSeq: expectSeq - 1,
     end: endOf(events),
     checkpoint: checkpoint === undefined ? null : JSON.stringify(checkpoint),
-    events: events.map(({ seq, kind, data }) => ({ seq, kind, data: JSON.stringify(data) })),
+    shared: put.find(({ text }) => text.shared !== null)?.text.shared ?? null,
+    events: put,
   };
 }
 
@@ -110,13 +116,14 @@ type PutColumns = { readonly [Column in keyof Put]: string } & { readonly from?:
 /** Moves the end of a turn if, and only if, this owner may: the one place that makes the three checks. */
 function moveEnd(dialect: SqlRunner['dialect'], put: PutColumns): string {
   const now = databaseNow(dialect);
-  const { end, checkpoint } = put;
+  const { end, checkpoint, shared } = put;
   const assignments = [
     `last_seq = ${put.afterSeq} + ${put.events}`,
     `active_at = ${now}`,
     end && `finished_at = case when ${end} is null then turn.finished_at else ${now} end`,
     end && `status = coalesce(${end}, turn.status)`,
     // The first checkpoint says where the turn begins, and not that it has come further.
+    shared && `shared = coalesce(turn.shared, ${shared})`,
     checkpoint &&
       `idle_attempts = case when ${checkpoint} is null or turn.checkpoint is null
          then turn.idle_attempts else 0 end`,
@@ -136,7 +143,7 @@ function moveEnd(dialect: SqlRunner['dialect'], put: PutColumns): string {
 /** The statement for one turn, shorter where nothing but text is appended. */
 function moveOne(
   dialect: SqlRunner['dialect'],
-  { turnId, epoch, afterSeq, events, end, checkpoint }: Put,
+  { turnId, epoch, afterSeq, events, end, checkpoint, shared }: Put,
 ): { readonly sql: string; readonly parameters: SqlValue[] } {
   const parameters: SqlValue[] = [turnId, epoch, afterSeq, events.length];
   const add = (value: string | null): string =>
@@ -148,6 +155,7 @@ function moveOne(
     events: '$4::integer',
     end: add(end),
     checkpoint: add(checkpoint),
+    shared: dialect === 'postgres' ? add(shared) : '',
   };
   return { sql: moveEnd(dialect, columns), parameters };
 }
@@ -175,7 +183,14 @@ async function putSqlite(inside: SqlRunner, puts: readonly Put[]): Promise<reado
       inside,
       'turn_event',
       ['turn_no', 'epoch', 'stored_at', 'seq', 'kind', 'data'],
-      put.events.map(({ seq, kind, data }) => [turnNo, put.epoch, storedAt, seq, kind, data]),
+      put.events.map(({ seq, kind, text }) => [
+        turnNo,
+        put.epoch,
+        storedAt,
+        seq,
+        kind,
+        wholeText(text),
+      ]),
     );
   }
   return moved;
@@ -190,8 +205,8 @@ function numbers(list: readonly number[]): string {
 }
 
 /** JSON has no line feed. */
-function lines(events: Put['events']): string {
-  return events.map(({ data }) => data).join('\n');
+function linesOf({ shared, events }: Put): readonly string[] {
+  return events.map(({ text }) => storedText(text, shared));
 }
 
 function fromLines(parameter: string): string {
@@ -203,15 +218,17 @@ function putOne(database: SqlRunner, put: Put): Promise<readonly SqlRow[]> {
   const add = (value: SqlValue): string => `$${parameters.push(value)}`;
   const seqs = add(numbers(put.events.map(({ seq }) => seq)));
   const kinds = add(put.events.map(({ kind }) => kind));
-  const data = add(lines(put.events));
+  const data = add(linesOf(put).join('\n'));
+  const shared = add(put.shared);
   const told =
     put.events.length === 0 ? '' : `, pg_notify('${CHANNEL}', turn_no || '.' || last_seq)`;
   return database.all(
     `with moved as (
-       ${sql}
+       ${sql}, turn.shared
      ), stored as (
        insert into turn_event (turn_no, epoch, stored_at, seq, kind, data)
-       select moved.turn_no, moved.epoch, moved.active_at, event.seq, event.kind, event.data
+       select moved.turn_no, moved.epoch, moved.active_at, event.seq, event.kind,
+         ${storedData('event.data', `${shared}::text`, 'moved.shared')}
        from moved, unnest(${seqs}::integer[], ${kinds}::text[], ${fromLines(data)}) as event (seq, kind, data)
      )
      select turn_id, last_seq, cancel_requested_at${told} from moved`,
@@ -232,22 +249,25 @@ function putGroup(database: SqlDatabase, puts: readonly Put[]): Promise<readonly
     events: 'batch.events',
     end: 'batch.turn_end',
     checkpoint: 'batch.checkpoint',
+    shared: 'batch.shared',
     from: 'from batch',
   });
   const events = puts.flatMap((put) => put.events);
   const places = puts.flatMap((put, index) => put.events.map(() => index + 1));
   return database.all(
     `with given as (
-       select * from unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::text[])
-         with ordinality as given (turn_id, epoch, after_seq, events, turn_end, checkpoint, place)
+       select * from unnest(
+           $1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::text[], $11::text[])
+         with ordinality as given (turn_id, epoch, after_seq, events, turn_end, checkpoint, shared, place)
      ), batch as (
        select given.* from given join turn on turn.turn_id = given.turn_id
        order by turn.turn_no for update of turn
      ), moved as (
-       ${move}, batch.events, batch.place
+       ${move}, turn.shared, batch.shared as given, batch.events, batch.place
      ), stored as (
        insert into turn_event (turn_no, epoch, stored_at, seq, kind, data)
-       select moved.turn_no, moved.epoch, moved.active_at, event.seq, event.kind, event.data
+       select moved.turn_no, moved.epoch, moved.active_at, event.seq, event.kind,
+         ${storedData('event.data', 'moved.given', 'moved.shared')}
        from unnest($7::integer[], $8::integer[], $9::text[], ${fromLines('$10')})
          as event (place, seq, kind, data)
        join moved on moved.place = event.place
@@ -268,7 +288,8 @@ function putGroup(database: SqlDatabase, puts: readonly Put[]): Promise<readonly
       numbers(places),
       numbers(events.map(({ seq }) => seq)),
       events.map(({ kind }) => kind),
-      lines(events),
+      puts.flatMap(linesOf).join('\n'),
+      puts.map(({ shared }) => shared),
     ],
   );
 }
@@ -295,8 +316,9 @@ async function isRepeat(
 ): Promise<boolean> {
   if (events.length === 0) return false;
   const rows = await runner.all(
-    `select epoch, kind, data from turn_event
-     where turn_no = $1 and seq between $2 and $3 order by seq`,
+    `select turn_event.epoch, kind, ${wholeData(runner.dialect)} as data
+     from turn_event join turn on turn.turn_no = turn_event.turn_no
+     where turn_event.turn_no = $1 and seq between $2 and $3 order by seq`,
     [turnNo, expectSeq, expectSeq + events.length - 1],
   );
   return (
@@ -305,7 +327,7 @@ async function isRepeat(
       (row, index) =>
         row['epoch'] === epoch &&
         row['kind'] === events[index]?.kind &&
-        row['data'] === JSON.stringify(events[index]?.data),
+        row['data'] === wholeText(textOf(events[index]?.data ?? null)),
     )
   );
 }

@@ -1,5 +1,6 @@
 import type { JsonValue, TurnLogEntry } from '@orion/contracts';
 import type { SqlDatabase, SqlRow } from '../engine/sql-database.ts';
+import { wholeData } from './shared-fields.ts';
 
 /** A turn, and the number of the last event that somebody has read of it. */
 export type Cursor = { readonly turnId: string; readonly seq: number };
@@ -61,19 +62,20 @@ const eventsBehind = (
       ) as sized where coalesce(bytes_before, 0) <= $3
     )`;
 
-const COLUMNS = `turn.turn_no, turn.last_seq, turn.finished_at, turn.folded_at, at_cursor.epoch as epoch_at,
-  event.seq, event.epoch, event.kind, event.data, event.stored_at`;
+const columns = (dialect: SqlDatabase['dialect']): string =>
+  `turn.turn_no, turn.last_seq, turn.finished_at, turn.folded_at, at_cursor.epoch as epoch_at,
+  event.seq, event.epoch, event.kind, ${wholeData(dialect, 'event')} as data, event.stored_at`;
 
 const atCursor = (seq: string): string =>
   `left join turn_event as at_cursor on at_cursor.turn_no = turn.turn_no and at_cursor.seq = ${seq}`;
 
-const POSTGRES = `select cursor.place, ${COLUMNS}
+const POSTGRES = `select cursor.place, ${columns('postgres')}
   from unnest($1::text[], $2::integer[]) with ordinality as cursor (turn_id, after_seq, place)
   join turn on turn.turn_id = cursor.turn_id ${atCursor('cursor.after_seq')}
   left join lateral (${eventsBehind('turn.turn_no', 'cursor.after_seq')}) as event on true
   order by cursor.place, event.seq`;
 
-const SQLITE = `select ${COLUMNS}
+const SQLITE = `select ${columns('sqlite')}
   from turn ${atCursor('$2')} left join (
     ${eventsBehind('(select turn_no from turn where turn_id = $1)', '$2')}
   ) as event on true

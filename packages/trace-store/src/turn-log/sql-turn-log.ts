@@ -9,6 +9,7 @@ import { Follower } from './follower.ts';
 import { readNews, toEntry } from './read-news.ts';
 import { RecentTimes } from './recent-times.ts';
 import { refusalOf } from './refusals.ts';
+import { wholeData } from './shared-fields.ts';
 
 export type SqlTurnLogOptions = {
   readonly clock: Clock;
@@ -132,7 +133,7 @@ async function readEntries(
   limit: number,
 ): Promise<readonly TurnLogEntry[]> {
   const rows = await database.all(
-    `select seq, turn_event.epoch, kind, data, stored_at
+    `select seq, turn_event.epoch, kind, ${wholeData(database.dialect)} as data, stored_at
      from turn join turn_event on turn_event.turn_no = turn.turn_no
      where turn_id = $1 and seq > $2 order by seq limit $3::bigint`,
     [turnId, afterSeq, Math.max(0, limit)],
