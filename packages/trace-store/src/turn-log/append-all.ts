@@ -39,7 +39,7 @@ export async function appendAll(
 
 /** One append, inside of a transaction. */
 export async function appendInside(inside: SqlRunner, append: TurnAppend): Promise<AppendPlace> {
-  const put = misplaced(append) === null ? toPut(append) : null;
+  const put = misplaced(append) === null ? toPut(append, inside.dialect) : null;
   const [row] =
     put === null
       ? []
@@ -57,7 +57,9 @@ async function appendTogether(
   database: SqlDatabase,
   appends: readonly TurnAppend[],
 ): Promise<readonly AppendOutcome[]> {
-  const puts = appends.filter((append) => misplaced(append) === null).map(toPut);
+  const puts = appends
+    .filter((append) => misplaced(append) === null)
+    .map((append) => toPut(append, database.dialect));
   const rows = puts.length === 0 ? [] : await putAll(database, puts);
   const stored = new Map(rows.map((row) => [String(row['turn_id']), outcomeOf(row)]));
   const outcomes: AppendOutcome[] = [];
@@ -89,8 +91,11 @@ type Put = {
   }[];
 };
 
-function toPut({ turnId, epoch, expectSeq, events, checkpoint }: TurnAppend): Put {
-  const put = events.map(({ seq, kind, data }) => ({ seq, kind, text: textOf(data) }));
+function toPut(
+  { turnId, epoch, expectSeq, events, checkpoint }: TurnAppend,
+  dialect: SqlRunner['dialect'],
+): Put {
+  const put = events.map(({ seq, kind, data }) => ({ seq, kind, text: textOf(data, dialect) }));
   return {
     turnId,
     epoch,
@@ -327,7 +332,7 @@ async function isRepeat(
       (row, index) =>
         row['epoch'] === epoch &&
         row['kind'] === events[index]?.kind &&
-        row['data'] === wholeText(textOf(events[index]?.data ?? null)),
+        row['data'] === wholeText(textOf(events[index]?.data ?? null, runner.dialect)),
     )
   );
 }

@@ -16,8 +16,9 @@ const MARK = '~';
 /** A text of JSON, in two parts if it has all fields that are shared. */
 export type EventText = { readonly shared: string | null; readonly rest: string };
 
-export function textOf(data: JsonValue): EventText {
-  if (data === null || typeof data !== 'object' || Array.isArray(data)) return whole(data);
+export function textOf(data: JsonValue, dialect: SqlRunner['dialect']): EventText {
+  if (dialect === 'sqlite' || data === null || typeof data !== 'object' || Array.isArray(data))
+    return whole(data);
   const rest: Record<string, unknown> = { ...data };
   const shared: Record<string, unknown> = {};
   for (const field of SHARED_FIELDS) {
