@@ -127,8 +127,8 @@ function moveEnd(dialect: SqlRunner['dialect'], put: PutColumns): string {
     `active_at = ${now}`,
     end && `finished_at = case when ${end} is null then turn.finished_at else ${now} end`,
     end && `status = coalesce(${end}, turn.status)`,
-    // The first checkpoint says where the turn begins, and not that it has come further.
     shared && `shared = coalesce(turn.shared, ${shared})`,
+    // The first checkpoint says where the turn begins, and not that it has come further.
     checkpoint &&
       `idle_attempts = case when ${checkpoint} is null or turn.checkpoint is null
          then turn.idle_attempts else 0 end`,

@@ -2,32 +2,27 @@ import type { JsonValue } from '@orion/contracts';
 import type { SqlRunner } from '../engine/sql-database.ts';
 
 /**
- * What every event of a turn repeats. In Postgres the row of the turn has it once, as the beginning of a JSON object, and
+ * What every event of a turn repeats: its ids and its protocol. In Postgres the row of the turn has it once, as the beginning of a JSON object, and
  * the events only have what follows, behind a mark: it is most of what an event with some words of text takes.
  *
  * 1. The text of an event is JSON, or the mark and what follows the beginning that the row of its turn has.
  * 2. That beginning is written with the first event that has one, and never changes. An event with another one is stored
  *    whole.
  */
-const SHARED_FIELDS = ['requestId', 'projectId', 'conversationId', 'protocol'] as const;
+
 /** No JSON begins with it. */
 const MARK = '~';
 
-/** A text of JSON, in two parts if it has all fields that are shared. */
+/** A text of JSON, in two parts if it has all that is shared. */
 export type EventText = { readonly shared: string | null; readonly rest: string };
 
-export function textOf(data: JsonValue, dialect: SqlRunner['dialect']): EventText {
-  if (dialect === 'sqlite' || data === null || typeof data !== 'object' || Array.isArray(data))
-    return whole(data);
-  const rest: Record<string, unknown> = { ...data };
-  const shared: Record<string, unknown> = {};
-  for (const field of SHARED_FIELDS) {
-    if (typeof rest[field] !== 'string') return whole(data);
-    shared[field] = rest[field];
-    delete rest[field];
-  }
+export function textOf(data: JsonValue): EventText {
+  if (data === null || typeof data !== 'object' || Array.isArray(data)) return whole(data);
+  const { requestId, projectId, conversationId, protocol, ...rest } = data;
+  const shared = { requestId, projectId, conversationId, protocol };
   const text = JSON.stringify(rest);
-  if (text === '{}') return whole(data);
+  if (text === '{}' || Object.values(shared).some((field) => typeof field !== 'string'))
+    return whole(data);
   return { shared: `${JSON.stringify(shared).slice(0, -1)},`, rest: text.slice(1) };
 }
 
