@@ -1,4 +1,4 @@
-import type { JsonValue } from '@orion/contracts';
+import type { JsonObject, JsonValue } from '@orion/contracts';
 import type { SqlRunner } from '../engine/sql-database.ts';
 
 /**
@@ -16,9 +16,10 @@ const MARK = '~';
 /** A text of JSON, in two parts if it has all that is shared. */
 export type EventText = { readonly shared: string | null; readonly rest: string };
 
-export function textOf(data: JsonValue): EventText {
-  if (data === null || typeof data !== 'object' || Array.isArray(data)) return whole(data);
-  const { requestId, projectId, conversationId, protocol, ...rest } = data;
+export function textOf(data: JsonValue, dialect: SqlRunner['dialect']): EventText {
+  if (dialect === 'sqlite' || data === null || typeof data !== 'object' || Array.isArray(data))
+    return whole(data);
+  const { requestId, projectId, conversationId, protocol, ...rest } = data as JsonObject;
   const shared = { requestId, projectId, conversationId, protocol };
   const text = JSON.stringify(rest);
   if (text === '{}' || Object.values(shared).some((field) => typeof field !== 'string'))
