@@ -11,6 +11,8 @@ import { startPostgres } from '@orion/testkit/postgres';
 
 const MAIN = fileURLToPath(new URL('../../apps/cli/dist/main.js', import.meta.url));
 
+const PARENT_MS = 500;
+
 const OPTIONS = {
   workers: { type: 'string', default: '3' },
   /** In seconds; a worker is killed so often. */
@@ -23,17 +25,25 @@ const own = tokens.flatMap((token) => {
   return token.inlineValue === true ? [token.index] : [token.index, token.index + 1];
 });
 const theirs = process.argv.slice(2).filter((_, index) => !own.includes(index));
-const workers = readCount('workers', String(values.workers));
+// What is wrong is said before there is a Postgres.
+const workers = readCount('workers', String(values.workers), 1);
 const killEvery = values['kill-every'];
+const killMs =
+  killEvery === undefined ? null : 1_000 * readCount('kill-every', String(killEvery), 1);
+
+// Whoever started it may be killed, which nobody is told.
+const { ppid } = process;
+setInterval(() => {
+  if (process.ppid !== ppid) process.kill(process.pid, 'SIGTERM');
+}, PARENT_MS).unref();
 
 process.env['DATABASE_URL'] ??= (await startPostgres()).url;
-if (killEvery !== undefined) {
-  const milliseconds = 1_000 * readCount('kill-every', String(killEvery));
+if (killMs !== null) {
   let listening = 0;
   cluster.on('listening', () => {
     listening += 1;
     // One that cannot start ends all of it.
-    if (listening === workers) setInterval(killOne, milliseconds).unref();
+    if (listening === workers) setInterval(killOne, killMs).unref();
   });
 }
 process.chdir(process.env['INIT_CWD'] ?? process.cwd());

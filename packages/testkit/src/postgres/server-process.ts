@@ -73,6 +73,8 @@ export class ServerProcess {
       cwd: '/',
       env: ENVIRONMENT,
       stdio: ['pipe', 'ignore', 'pipe'],
+      // What a terminal tells its programs, such as that it is closed, would end the keeper alone.
+      detached: true,
     });
     this.#keeper = await untilReady(keeper, marks);
   }
