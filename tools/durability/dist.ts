@@ -7,6 +7,7 @@ import { runFault } from './src/several-servers/run-fault.ts';
 import type { FaultOptions, FaultOutcome } from './src/several-servers/run-fault.ts';
 import { FAULTS, waysOf } from './src/several-servers/faults.ts';
 import type { Fault } from './src/several-servers/faults.ts';
+import { playAcceptance } from './src/several-servers/acceptance.ts';
 import { cancelElsewhere } from './src/several-servers/cancel.ts';
 import { endProcesses } from './src/several-servers/poison.ts';
 import { LONG_WAYS, runForLong } from './src/several-servers/long.ts';
@@ -39,6 +40,7 @@ const SLOWER_SECONDS = 1;
 
 /** What is no fault that strikes while many turns run. */
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  acceptance: playAcceptance,
   cancel: cancelElsewhere,
   keys: sendTwice,
   poison: endProcesses,

@@ -6,13 +6,19 @@ import { leftovers, readIfThere, sessionIds } from '../streams/stage/workspace-f
 import type { ReadEvent } from './reader.ts';
 import type { Story } from './stories.ts';
 
-/** @returns what is wrong with these events of one turn, read from the first to the last */
-export function judgeEvents(story: Story, events: readonly ReadEvent[]): readonly string[] {
+/** @returns what is wrong with the numbers of these events of one turn, and with its end */
+export function judgeOrder(events: readonly ReadEvent[]): string[] {
   const failures = misnumbered(events);
   const ends = events.filter(({ type }) => type === 'done');
   if (ends.length !== 1 || events.at(-1) !== ends[0])
     failures.push(`there are ${ends.length} events \`done\`, the last event is one of them or not`);
-  const [end] = ends;
+  return failures;
+}
+
+/** @returns what is wrong with these events of one turn, read from the first to the last */
+export function judgeEvents(story: Story, events: readonly ReadEvent[]): readonly string[] {
+  const failures = judgeOrder(events);
+  const end = events.find(({ type }) => type === 'done');
   if (end?.data['status'] !== 'complete')
     failures.push(`the turn ended as ${JSON.stringify(end?.data)}`);
   if (end?.data['fullContent'] !== story.says)
