@@ -16,9 +16,8 @@ import { waitFor } from './support/wait.ts';
 
 const CLUSTER = fileURLToPath(new URL('../durability/cluster.ts', import.meta.url));
 const SAID = 'A word and another one. '.repeat(30);
-/** The turn takes longer than it takes until the first worker is killed. */
 const SCRIPT = {
-  shape: { chunk: 8, eventsPerSecond: 8 },
+  shape: { chunk: 8, eventsPerSecond: 30 },
   behaviours: [{ reply: { text: SAID } }],
 };
 
@@ -53,33 +52,36 @@ function isThere(pid: number): boolean {
   }
 }
 
-test.concurrent('a turn goes through while workers are killed, and Ctrl-C ends everything', async ({
+test.concurrent('a turn goes through, workers are killed, and Ctrl-C ends everything', async ({
   machine,
 }) => {
-  const terminal = await start(machine, ['--kill-every', '10']);
+  const terminal = await start(machine, ['--kill-every', '15']);
   const port = Number(/^http:\/\/127\.0\.0\.1:(\d+)/mu.exec(terminal.output())?.[1]);
   const token = /^Token: ([0-9a-f]+)/mu.exec(terminal.output())?.[1] ?? '';
-  const json = { content: 'Talk.', conversationId: 'one' };
   // A worker that is killed may be the one that is asked.
   const ask = (path: string, question: object): Promise<string | null> =>
     askServer(port, path, { token, ...question }).then(
       ({ text }) => text,
       () => null,
     );
-  const key = { 'idempotency-key': 'one', accept: 'application/json' };
-  const posted = await waitFor('the turn', () => ask('/api/chat/messages', { json, headers: key }));
-  const { turnId } = JSON.parse(posted) as { readonly turnId: string };
-  const frames = await waitFor('the end of the turn', async () => {
-    const all = framesOf((await ask(`/api/turns/${turnId}/events`, {})) ?? '');
-    return all.at(-1)?.event === 'done' && all;
-  });
-  expect(JSON.parse(frames.at(-1)?.data ?? '')).toMatchObject({
-    status: 'complete',
-    fullContent: SAID,
-  });
-  expect(frames.map(({ id }) => Number(id?.split('.')[0]))).toEqual(
-    frames.map((_, index) => index + 1),
-  );
+  const turn = async (name: string): Promise<void> => {
+    const json = { content: 'Talk.', conversationId: name };
+    const headers = { 'idempotency-key': name, accept: 'application/json' };
+    const posted = await waitFor(name, () => ask('/api/chat/messages', { json, headers }));
+    const { turnId } = JSON.parse(posted) as { readonly turnId: string };
+    const frames = await waitFor(`the end of ${name}`, async () => {
+      const all = framesOf((await ask(`/api/turns/${turnId}/events`, {})) ?? '');
+      return all.at(-1)?.event === 'done' && all;
+    });
+    expect(JSON.parse(frames.at(-1)?.data ?? '')).toMatchObject({
+      status: 'complete',
+      fullContent: SAID,
+    });
+    expect(frames.map(({ id }) => Number(id?.split('.')[0]))).toEqual(
+      frames.map((_, index) => index + 1),
+    );
+  };
+  await turn('turn-1');
   await terminal.waitForOutput('ended (SIGKILL)');
 
   const processes = below(terminal.pid);
