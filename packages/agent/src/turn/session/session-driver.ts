@@ -269,6 +269,8 @@ export class SessionDriver {
   #saveFailed(error: unknown): void {
     const { code, message } = toErrorInfo(error);
     this.#report.saveFailed(code, message);
+    // It may have been under way when the session left this turn, as with a hand-off.
+    if (!this.#isOpen()) return;
     this.#dispatch({ type: 'save_failed' });
     this.#wakeUp();
   }
