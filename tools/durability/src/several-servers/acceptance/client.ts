@@ -92,11 +92,13 @@ export function createClient(group: Group): Client {
     ask,
     async turn(message, path = '/api/chat/messages') {
       const key = `turn-${(turns += 1)}`;
-      const posted = await ask(path, { json: message, key });
-      if (posted.status !== 202) throw new Error(`${posted.status}: ${posted.text}`);
-      const { turnId: id } = posted.json as { readonly turnId: string };
-      const watched = new WatchedTurn(id);
+      const watched = new WatchedTurn(async () => {
+        const posted = await ask(path, { json: message, key });
+        if (posted.status !== 202) throw new Error(`${posted.status}: ${posted.text}`);
+        return (posted.json as { readonly turnId: string }).turnId;
+      });
       await watched.read(next);
+      const { id } = watched;
       const again = await readAgain(id);
       const failures = judgeOrder(watched.events);
       if (JSON.stringify(again.events) !== JSON.stringify(watched.events))
