@@ -26,7 +26,12 @@ function stopAtClaim(): void {
       this.prependOnceListener('data', stop);
     return original.write.apply(this, args);
   };
-  Object.defineProperty(Socket.prototype, 'write', { value: write, configurable: true });
+  // Writable: the program may give a socket of its own a `write` of its own.
+  Object.defineProperty(Socket.prototype, 'write', {
+    value: write,
+    configurable: true,
+    writable: true,
+  });
 }
 
 async function stopAtCommit(): Promise<void> {
