@@ -130,7 +130,9 @@ export class Client {
         this.#take(reading, arrived.value);
       }
     } catch (error) {
-      if (!mayPass(error)) throw error;
+      // A store that went back may have lost the turn: whoever asks again finds out.
+      const isGone = OrionError.isInstance(error) && error.code === 'TURN_NOT_FOUND';
+      if (!isGone && !mayPass(error)) throw error;
     } finally {
       end.cancel();
       closed.abort();
