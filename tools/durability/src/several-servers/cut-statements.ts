@@ -31,8 +31,11 @@ export function leastCuts(sessions: 'directory' | 'database'): Readonly<Record<s
   return sessions === 'database' ? { ...LEAST, ...LEAST_OF_SESSIONS } : LEAST;
 }
 
+/** Whether answers are cut at the moment. */
+export type Cutting = { isOn: boolean };
+
 /** One for each connection. */
-export function cutStatements(random: Random): () => Choose {
+export function cutStatements(random: Random, cutting: Readonly<Cutting>): () => Choose {
   return () => {
     let isInside = false;
     let ends: Cut | SessionCut | null = null;
@@ -48,7 +51,7 @@ export function cutStatements(random: Random): () => Choose {
     };
     return (sent) => {
       const kind = kindOf(sent);
-      return kind !== null && random.next() < SHARES[kind] ? kind : null;
+      return kind !== null && cutting.isOn && random.next() < SHARES[kind] ? kind : null;
     };
   };
 }

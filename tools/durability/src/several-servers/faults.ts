@@ -1,26 +1,11 @@
 /** What strikes while turns run, and what may be seen of it. */
 import { setTimeout as wait } from 'node:timers/promises';
 
-import type { TestPostgres } from '@orion/testkit/postgres';
-
 import type { Preload } from '../served-turns/stage.ts';
-import type { Group } from './group.ts';
+import { strikeAtRandom, TAKES_CLOCK } from './chaos.ts';
 import { WAYS } from './failover.ts';
-import type { Failover } from './failover.ts';
 import { freezeOldest, wakeFrozen } from './freeze.ts';
-import type { WatchedTurn } from './watched-turn.ts';
-
-export type Scene = {
-  readonly group: Group;
-  readonly postgres: TestPostgres;
-  /** The URL of what the servers store in. */
-  readonly database: string;
-  readonly turns: readonly WatchedTurn[];
-  /** How long Postgres is away. */
-  readonly outageMs: number;
-  /** Null where there is no standby. */
-  readonly failover: Failover | null;
-};
+import type { Scene } from './scene.ts';
 
 /** The longest time, in ms; what is left out has no limit. */
 export type Limits = {
@@ -40,6 +25,10 @@ export type FaultPlan = {
   readonly limits: Limits;
   /** Processes end in the middle of what they make; that is removed an hour later. */
   readonly leavesFiles: boolean;
+  /** Of answers of Postgres, the share of each statement. */
+  readonly cuts: 'never' | 'always' | 'when it strikes';
+  /** The run has failed if it takes longer, in ms. */
+  readonly limitMs: number;
   /** For the first process. */
   readonly preload?: Preload;
   strike(scene: Scene): Promise<void>;
@@ -53,6 +42,9 @@ const SILENCE_MS = 2_000;
 /** Turns are under way by then. */
 const BEGUN_MS = 1_500;
 const SPACING_MS = 350;
+const LIMIT_MS = 180_000;
+const CHAOS_SPACING_MS = 500;
+const CHAOS_LIMIT_MS = 120_000;
 
 const QUIET: FaultPlan = {
   turns: TURNS,
@@ -60,6 +52,8 @@ const QUIET: FaultPlan = {
   moves: 'none',
   limits: {},
   leavesFiles: false,
+  cuts: 'never',
+  limitMs: LIMIT_MS,
   strike: () => Promise.resolve(),
 };
 
@@ -72,6 +66,7 @@ export const FAULTS = [
   'lost-answer',
   'stop',
   'clock',
+  'chaos',
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
@@ -177,7 +172,19 @@ export function planOf(fault: Fault, outageMs: number, way: string): FaultPlan {
       };
     }
     case 'lost-answer':
-      return { ...QUIET, turns: 3 * TURNS, moves: 'any' };
+      return { ...QUIET, turns: 3 * TURNS, moves: 'any', cuts: 'always' };
+    case 'chaos':
+      return {
+        turns: 2 * TURNS,
+        spacingMs: CHAOS_SPACING_MS,
+        moves: 'any',
+        limits: {},
+        leavesFiles: true,
+        cuts: 'when it strikes',
+        limitMs: CHAOS_LIMIT_MS,
+        preload: TAKES_CLOCK,
+        strike: strikeAtRandom,
+      };
   }
   fault satisfies never;
   throw new Error(`There is no fault ${String(fault)}`);

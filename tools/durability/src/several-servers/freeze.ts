@@ -29,6 +29,16 @@ export async function wakeFrozen(group: Group): Promise<void> {
   throw new Error('No process has frozen');
 }
 
+/** Whoever watches it may end it meanwhile. */
+export async function freezeFor(pid: number, forMs: number, signal: AbortSignal): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  try {
+    await wait(forMs, undefined, { signal });
+  } finally {
+    if ((await stateOf(pid)) === 'T') process.kill(pid, 'SIGCONT');
+  }
+}
+
 /** As the kernel names it; null of a process that is gone. */
 async function stateOf(pid: number): Promise<string | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');

@@ -51,7 +51,6 @@ export type FaultOutcome = {
 const AGAIN_MS = 100;
 /** A client asks another server then. */
 const SILENT_MS = 7_500;
-const LIMIT_MS = 180_000;
 const LAST_EVENTS = 6;
 
 /** @param postgres in which the run makes a database of its own */
@@ -65,19 +64,24 @@ export async function runFault(
   const failover =
     options.fault === 'failover' ? await prepareFailover(options.way, options.sessions) : null;
   const database = new URL(await makeDatabase(failover?.url ?? postgres.url));
-  const proxy =
-    options.fault === 'lost-answer'
-      ? await startCuttingProxy(postgres.port, cutStatements(createRandom(options.seed)))
-      : null;
+  const cutting = { isOn: plan.cuts === 'always' };
+  const cut = cutStatements(createRandom(options.seed), cutting);
+  const proxy = plan.cuts === 'never' ? null : await startCuttingProxy(postgres.port, cut);
   const way = new URL(database);
   if (proxy !== null) way.port = String(proxy.port);
   const queue = isAlone ? 'in-process' : 'pg-boss';
   const stage = await makeStage(whole, way.href, environmentOf(options.sessions, queue));
+  const over = new AbortController();
+  const { signal } = over;
+  let running: Promise<unknown> = Promise.resolve();
   try {
-    const { servers: count, isOneParent } = options;
+    const { servers: count, isOneParent, seed } = options;
     const group = await startGroup(stage, { count, isOneParent, preload: plan.preload });
     const began = performance.now();
-    const turns = tasks.map((task, index) => new WatchedTurn(() => post(group, index, task)));
+    const turns = tasks.map(
+      (task, index) => new WatchedTurn(() => post(group, index, task, signal)),
+    );
+    const strikes: object[] = [];
     const striking = plan.strike({
       group,
       postgres,
@@ -85,26 +89,32 @@ export async function runFault(
       turns,
       outageMs: options.outageMs,
       failover,
+      isOneParent,
+      seed,
+      cutting,
+      signal,
+      note: (strike) => strikes.push(strike),
     });
-    // Looked at below.
-    striking.catch(() => undefined);
-    const reading = Promise.all(
-      turns.map(async (turn, index) => {
-        await wait(index * plan.spacingMs);
-        let connections = index;
-        await turn.read(() => group.at((connections += 1)));
-      }),
-    );
-    const late = wait(LIMIT_MS, 'late', { ref: false });
-    await striking;
-    const isLate = (await Promise.race([reading, late])) === 'late';
+    const reading = turns.map(async (turn, index) => {
+      await wait(index * plan.spacingMs, undefined, { signal });
+      let connections = index;
+      await turn.read(() => group.at((connections += 1)), signal);
+    });
+    running = Promise.allSettled([striking, ...reading]);
+    const late = wait(plan.limitMs, 'late', { ref: false });
+    const isLate = (await Promise.race([Promise.all([striking, ...reading]), late])) === 'late';
     const seen = outcomeOf(turns, began);
     const cuts = Object.fromEntries(proxy?.cuts ?? []);
     const figures = {
       ...(proxy === null ? {} : { cuts }),
       ...(failover === null ? {} : { [options.way]: failover.figures() }),
+      ...(strikes.length === 0 ? {} : { strikes }),
     };
-    if (isLate) return { ...seen, figures, failures: [`not over after ${LIMIT_MS / 1000} s`] };
+    if (isLate) {
+      const failures = tasks.flatMap((task, index) => judgeTask(task, turns[index]?.events ?? []));
+      const what = `not over after ${plan.limitMs / 1_000} s`;
+      return { ...seen, figures, failures: [what, ...failures] };
+    }
     for (const turn of turns.filter((each) => failover?.isLeftBefore(each))) {
       turn.startOver();
       await turn.read(() => group.at(0));
@@ -129,13 +139,16 @@ export async function runFault(
         ),
         ...(await judgeStore(database.href, !isAlone)),
         ...judgeTimes(plan, seen, turns),
-        ...(proxy === null ? [] : judgeCuts(cuts, options.sessions)),
+        ...(plan.cuts === 'always' ? judgeCuts(cuts, options.sessions) : []),
       ],
     };
   } finally {
+    over.abort();
     proxy?.close();
     await stage.strike();
     await failover?.stop();
+    // Readers end with the servers.
+    await running;
   }
 }
 
@@ -203,9 +216,11 @@ export async function post(
   group: Group,
   first: number,
   task: Pick<Task, 'prompt' | 'conversationId'>,
+  signal?: AbortSignal,
 ): Promise<string> {
   const { prompt: content, conversationId } = task;
   for (let tries = 0; ; tries += 1) {
+    signal?.throwIfAborted();
     try {
       const asking = group
         .at(first + tries)

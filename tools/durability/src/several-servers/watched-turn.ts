@@ -61,9 +61,9 @@ export class WatchedTurn {
     );
   }
 
-  /** Submits the turn and reads it until it is over. `next` names the server for each connection. */
-  async read(next: () => ServerAddress): Promise<void> {
-    while (!this.isDone) {
+  /** Submits the turn and reads it until it is over, or `signal` aborts. `next` names the server for each connection. */
+  async read(next: () => ServerAddress, signal?: AbortSignal): Promise<void> {
+    while (!this.isDone && signal?.aborted !== true) {
       this.#reader ??= new TurnReader(await this.#submit());
       try {
         await this.#reader.read(next(), () => this.#note());
