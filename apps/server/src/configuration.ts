@@ -7,6 +7,8 @@ import type { Clock } from '@orion/contracts';
 import { isProxyAddress } from './front-door/forwarded.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { ServerLimits } from './limits.ts';
+import { projectLimitProblems } from './project-limits.ts';
+import type { LimitsByProject } from './project-limits.ts';
 
 export type ServerOptions = ListenOptions & {
   /**
@@ -44,6 +46,8 @@ export type ListenOptions = {
    */
   readonly queue?: QueueKind;
   readonly limits?: Partial<ServerLimits>;
+  /** What a project may have in all processes together, by its name; `*` is each that is not named. */
+  readonly projectLimits?: LimitsByProject;
   /** The process that is announced as the server, and is to be stopped; this one when left out. */
   readonly pid?: number;
   /** What the label `process` of log and metrics says; `orion-<pid>` when left out. */
@@ -72,6 +76,7 @@ export type ServerSettings = {
   /** Without a slash at its end; empty if there is none. */
   readonly basePath: string;
   readonly limits: ServerLimits;
+  readonly projectLimits: LimitsByProject;
   readonly processName: string;
 };
 
@@ -89,7 +94,7 @@ const BASE_PATH = /^(?:\/[\w~-][\w.~-]*)+$/u;
  */
 export function checkOptions(options: ListenOptions): ServerSettings {
   const { host: given = '127.0.0.1', port = DEFAULT_PORT, token = null } = options;
-  const { processName = `orion-${process.pid}`, trustProxies = [] } = options;
+  const { processName = `orion-${process.pid}`, trustProxies = [], projectLimits = {} } = options;
   const basePath = (options.basePath ?? '').replace(/\/$/u, '');
   const host = given === 'localhost' ? '127.0.0.1' : given;
   const allowHosts = (options.allowHosts ?? []).map((name) => name.toLowerCase());
@@ -117,9 +122,20 @@ export function checkOptions(options: ListenOptions): ServerSettings {
   for (const [name, limit] of Object.entries(limits))
     if (!Number.isSafeInteger(limit) || limit < 1)
       problems.push(`The limit ${name} is ${limit}, but must be a whole number from 1.`);
+  problems.push(...projectLimitProblems(projectLimits));
   if (problems.length > 0)
     throw new OrionError({ code: 'CONFIG_INVALID', message: problems.join(' ') });
-  return { host, port, token, allowHosts, trustProxies, basePath, limits, processName };
+  return {
+    host,
+    port,
+    token,
+    allowHosts,
+    trustProxies,
+    basePath,
+    limits,
+    projectLimits,
+    processName,
+  };
 }
 
 export function isLoopback(host: string): boolean {

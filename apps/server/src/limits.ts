@@ -17,8 +17,6 @@ export type ServerLimits = {
   readonly streamsPerClient: number;
   /** Turns that run at the same time. */
   readonly turns: number;
-  /** Turns of one project that run at the same time, in all processes of a Postgres together. */
-  readonly turnsPerProject: number;
   /** Turns that wait for one of these to end; with more, further ones get RATE_LIMITED. */
   readonly waitingTurns: number;
   /**
@@ -48,7 +46,6 @@ export const DEFAULT_LIMITS: ServerLimits = {
   connections: 10_000,
   streamsPerClient: 1_000,
   turns: 1_000,
-  turnsPerProject: 1_000,
   waitingTurns: 10_000,
   standardTurnsPerMinute: 6_000,
   twoStageTurnsPerMinute: 6_000,

@@ -57,7 +57,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const settings = checkOptions(options);
   const { orion, clock = systemClock, pid = process.pid } = options;
   const projects = projectsOf(orion, options.projects);
-  const { limits, processName } = settings;
+  const { limits, projectLimits, processName } = settings;
   const keptToken = settings.token === null ? await orion.serverFiles.keepServerToken() : null;
   const token = settings.token ?? keptToken?.token ?? '';
   // Nothing that is shown or stored may hold it, like any other key.
@@ -77,6 +77,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     orion,
     projects,
     limits,
+    projectLimits,
     clock,
     eventLoopDelayMs: () => eventLoop.p99Ms(),
     log,

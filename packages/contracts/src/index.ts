@@ -349,9 +349,9 @@ export type {
   ServedTurnState,
   ServingHold,
   SubmitOutcome,
+  TurnAllowance,
   TurnSubmission,
   TurnToRun,
-  WaitingTurn,
   UnfinishedTurn,
 } from './served-turns.ts';
 export { fitsLog, formatEventId, parseEventId } from './turn-position.ts';
@@ -360,6 +360,8 @@ export type {
   CompleteAttempt,
   QueueLimits,
   QueuePlace,
+  RunningLimits,
+  TurnPriority,
   StoreTransaction,
   TransactionOutcome,
   TurnAttempt,

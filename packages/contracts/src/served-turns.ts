@@ -4,7 +4,7 @@ import type { TurnFence } from './conversation-store.ts';
 import type { TurnStatus } from './run-event.ts';
 import type { Mode } from './tools.ts';
 import type { TurnLogEvent } from './turn-log.ts';
-import type { StoreTransaction } from './turn-queue.ts';
+import type { QueuePlace, StoreTransaction, TurnPriority } from './turn-queue.ts';
 
 /** What a client asks for: one message of a conversation. */
 export type TurnSubmission = {
@@ -16,6 +16,8 @@ export type TurnSubmission = {
   /** Pinned by a route of its own; null: the settings and the metadata choose. */
   readonly protocol: ProtocolName | null;
   readonly metadata: JsonObject;
+  /** `interactive` when left out. */
+  readonly priority?: TurnPriority;
 };
 
 /**
@@ -56,6 +58,16 @@ export type ServedTurn = {
 export type NewTurn = TurnSubmission & {
   readonly turnId: string;
   readonly newConversationId: string;
+  /** Nothing is limited when left out. */
+  readonly allowance?: TurnAllowance;
+};
+
+/** What the turns of a project may have come to before another one is refused. */
+export type TurnAllowance = {
+  /** Turns that wait. */
+  readonly queued: number;
+  /** Tokens of the turns that ended on this day, by UTC; null for any number. */
+  readonly tokensPerDay: number | null;
 };
 
 export type SubmitOutcome =
@@ -68,7 +80,11 @@ export type SubmitOutcome =
   /** The conversation has a turn that is not over. */
   | { readonly kind: 'busy'; readonly conversationId: string }
   /** The conversation belongs to another project. */
-  | { readonly kind: 'foreign' };
+  | { readonly kind: 'foreign' }
+  /** As many turns of the project wait as may. */
+  | { readonly kind: 'full' }
+  /** The turns of the project have used the tokens of the day, which ends then by the clock of the store. */
+  | { readonly kind: 'spent'; readonly dayEndsInMs: number };
 
 /** What an owner is given to run: the submission, with the conversation that was chosen for it. */
 export type TurnToRun = Omit<TurnSubmission, 'conversationId'> & {
@@ -76,10 +92,11 @@ export type TurnToRun = Omit<TurnSubmission, 'conversationId'> & {
   readonly conversationId: string;
 };
 
-/** A turn for which no owner is running, and the last attempt that acquired it; 0 if there was none. */
-export type WaitingTurn = { readonly turnId: string; readonly attempt: number };
-
-export type UnfinishedTurn = WaitingTurn & { readonly projectId: string };
+/** A turn that is not over, and the last attempt that acquired it; 0 if there was none. */
+export type UnfinishedTurn = Required<QueuePlace> & {
+  readonly turnId: string;
+  readonly attempt: number;
+};
 
 /** What the row of a turn says to the owner with this epoch. */
 export type OwnerNews = 'owned' | 'cancelled' | 'lost';
@@ -124,7 +141,7 @@ export interface ServedTurns {
    */
   reclaim(): Promise<void>;
   /** The turns that wait, in the order of their submission. */
-  waiting(): Promise<readonly WaitingTurn[]>;
+  waiting(): Promise<readonly UnfinishedTurn[]>;
   /**
    * Those that are not over and of which nothing was stored for so long, in the order of their submission: they wait,
    * are silent, or their owner is gone.

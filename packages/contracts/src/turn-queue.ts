@@ -28,8 +28,22 @@ export type TurnAttempt = {
   readonly isAlone?: boolean;
 };
 
+/** Of two turns that wait, `interactive` comes before `batch`. */
+export type TurnPriority = 'interactive' | 'batch';
+
 /** What a queue considers when it chooses the next turn. */
-export type QueuePlace = { readonly projectId: string };
+export type QueuePlace = {
+  readonly projectId: string;
+  /** `interactive` when left out. */
+  readonly priority?: TurnPriority;
+};
+
+/** How many turns of one project run at the same time, in all processes together: what is out of these waits. */
+export type RunningLimits = {
+  /** Of each project that is not named. */
+  readonly others: number;
+  readonly projects: { readonly [projectId: string]: number };
+};
 
 /**
  * Runs a turn. Before it returns it has completed the attempt or given it back; otherwise the queue has the turn tried
@@ -56,7 +70,9 @@ export type QueueLimits = {
 export interface TurnQueue {
   /** Queues a turn with the transaction that stores it, or not at all. */
   submit(turnId: string, transaction: StoreTransaction, place: QueuePlace): Promise<void>;
-  /** Begins to hand out turns, first come first served. Called once. */
+  /**
+   * Begins to hand out turns, first come first served among those of one priority whose project has room. Called once.
+   */
   work(handler: TurnHandler, limits: QueueLimits): void;
   /** Whatever kept it from handing out turns, such as `isOverloaded`, may be over. */
   lookAgain(): void;

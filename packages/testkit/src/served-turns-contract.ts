@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock, ServedTurns } from '@orion/contracts';
 import { describe, expect, test } from 'vitest';
 import { events } from './turn-log-events.ts';
+import { describeAllowances } from './served-turns/allowances.ts';
 import { describeOwners } from './served-turns/owners.ts';
 import { describePlaces } from './served-turns/places.ts';
 import { describeRepeats } from './served-turns/repeats.ts';
@@ -19,6 +20,7 @@ const withdrawNothing = (): Promise<void> => Promise.resolve();
  * 3. A conversation has at most one turn that is not over.
  * 4. A turn that waits is ended by whoever cancels it; one that has an owner by its owner.
  * 5. Turns of commands are not served.
+ * 6. A project has no more turns that wait, and begins none after more tokens of a day, than its submission allows.
  */
 export function describeServedTurnsContract(
   name: string,
@@ -137,5 +139,6 @@ export function describeServedTurnsContract(
     describeRepeats(turns);
     describePlaces(turns);
     describeOwners(turns);
+    describeAllowances(turns);
   });
 }

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 
-import type { ServedTurns, TurnAttempt, TurnHandler, TurnLog, TurnQueue } from '@orion/contracts';
+import type {
+  QueuePlace,
+  RunningLimits,
+  ServedTurns,
+  TurnAttempt,
+  TurnHandler,
+  TurnLog,
+  TurnQueue,
+} from '@orion/contracts';
 import { describe, expect, test } from 'vitest';
 
 export type QueueUnderTest = {
@@ -19,12 +27,14 @@ export type QueueUnderTest = {
 };
 
 const SLOTS = { slots: 2 };
+const PER_PROJECT: RunningLimits = { others: 100, projects: { small: 1 } };
 
 /**
  * Who tries which turn next.
  *
  * 1. A turn is handed out once its transaction is committed, and not otherwise; first come, first served, as many at a
- *    time as there are slots.
+ *    time as there are slots. Interactive turns come before others, and those of a project that runs as many as it may
+ *    wait.
  * 2. Until it is completed or withdrawn a turn is handed out again, each time with a higher number; never twice at the
  *    same time.
  * 3. What a handler throws ends the attempt and nothing else.
@@ -32,11 +42,11 @@ const SLOTS = { slots: 2 };
  */
 export function describeTurnQueueContract(
   name: string,
-  factory: () => Promise<QueueUnderTest>,
+  factory: (perProject: RunningLimits) => Promise<QueueUnderTest>,
 ): void {
   describe(`turn queue contract: ${name}`, () => {
     const withQueue = async (use: (tested: QueueUnderTest) => Promise<void>): Promise<void> => {
-      const tested = await factory();
+      const tested = await factory(PER_PROJECT);
       try {
         await use(tested);
       } finally {
@@ -44,7 +54,10 @@ export function describeTurnQueueContract(
         await tested.close();
       }
     };
-    const submit = async ({ queue, turns }: Pick<QueueUnderTest, 'queue' | 'turns'>) => {
+    const submit = async (
+      { queue, turns }: Pick<QueueUnderTest, 'queue' | 'turns'>,
+      place: Partial<QueuePlace> = {},
+    ) => {
       const turnId = randomUUID();
       const turn = {
         turnId,
@@ -55,6 +68,7 @@ export function describeTurnQueueContract(
         conversationId: randomUUID(),
         protocol: null,
         metadata: {},
+        ...place,
       } as const;
       await turns.submit(turn, null, (id, transaction) => queue.submit(id, transaction, turn));
       return turnId;
@@ -122,6 +136,53 @@ export function describeTurnQueueContract(
         await settled(waiting).toEqual({ turns: 0, oldestMs: 0 });
         await tested.pass();
         expect(attempts).toEqual(ids.map((turnId) => ({ turnId, attempt: 1 })));
+      }));
+
+    test('interactive turns come before others, also after a start', () =>
+      withQueue(async (tested) => {
+        const last = await submit(tested, { priority: 'batch' });
+        const first = await submit(tested, { priority: 'interactive' });
+        const behind = await submit(tested, { priority: 'batch' });
+        const second = await submit(tested);
+        const { handler, ids, open } = recorder();
+        const queue = await tested.next();
+        queue.work(
+          handler(async (attempt) => {
+            await end(tested, attempt);
+            await queue.complete(attempt, null);
+          }),
+          { slots: 1 },
+        );
+        for (const id of [first, second, last, behind]) open(id);
+        await settled(ids).toEqual([first, second, last, behind]);
+        await queue.drain();
+      }));
+
+    test('a project that runs as many turns as it may leaves room to others', () =>
+      withQueue(async (tested) => {
+        const { queue } = tested;
+        const { handler, ids, open } = recorder();
+        const small = { projectId: 'small' };
+        const [one, two] = [await submit(tested, small), await submit(tested, small)];
+        const other = await submit(tested);
+        queue.work(
+          handler(async (attempt) => {
+            await end(tested, attempt);
+            await queue.complete(attempt, null);
+          }),
+          SLOTS,
+        );
+        const handed = async () => {
+          await tested.pass();
+          return ids();
+        };
+        await settled(handed).toEqual([one, other]);
+        open(other);
+        await tested.pass();
+        expect(ids()).toEqual([one, other]);
+        open(one);
+        open(two);
+        await settled(handed).toEqual([one, other, two]);
       }));
 
     test('a turn that was given back is handed out again, with a higher number', () =>

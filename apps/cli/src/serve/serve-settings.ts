@@ -12,7 +12,8 @@ export type ServeSettings = {
     readonly trustProxies?: readonly string[];
     readonly basePath?: string;
     readonly logLevel?: LogLevel;
-    readonly limits?: TurnRates;
+    readonly limits?: TurnRates & { readonly turns?: number };
+    readonly projectLimits?: ProjectLimits;
     readonly queue?: (typeof QUEUES)[number];
   };
   /** How many processes serve; null: this one. */
@@ -22,6 +23,9 @@ export type ServeSettings = {
   /** A sentence about each value that is none; it is left out of the rest. */
   readonly problems: readonly string[];
 };
+
+/** By project. What is in it is checked by the server. */
+type ProjectLimits = Readonly<Record<string, object>>;
 
 /** Turns that begin in a minute, by protocol. */
 type TurnRates = {
@@ -48,6 +52,7 @@ const DRAIN_SECONDS = 30;
 const MAX_DRAIN_SECONDS = 86_400;
 const MAX_PORT = 65_535;
 const MAX_WORKERS = 64;
+const MAX_RUNNING_TURNS = 100_000;
 
 /** A flag decides before its variable. */
 export function serveSettings(
@@ -106,12 +111,42 @@ export function serveSettings(
         QUEUES,
         environment['ORION_QUEUE']?.trim() || undefined,
       ),
-      limits: turnRates(environment['ORION_TURNS_PER_MINUTE']?.trim() || undefined, problems),
+      limits: {
+        ...turnRates(environment['ORION_TURNS_PER_MINUTE']?.trim() || undefined, problems),
+        ...defined({
+          turns: wholeNumber(
+            'ORION_RUNNING_TURNS',
+            environment['ORION_RUNNING_TURNS']?.trim() || undefined,
+            MAX_RUNNING_TURNS,
+            1,
+          ),
+        }),
+      },
+      projectLimits: projectLimits(
+        environment['ORION_PROJECT_LIMITS']?.trim() || undefined,
+        problems,
+      ),
     }),
     workers: wholeNumber('--workers', flags.workers, MAX_WORKERS, 1) ?? null,
     drainMs: 1000 * (drainSeconds ?? DRAIN_SECONDS),
     problems,
   };
+}
+
+/** `{"*": {"running": 20}}` as JSON. */
+function projectLimits(text: string | undefined, problems: string[]): ProjectLimits | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
+      return parsed as ProjectLimits;
+  } catch {
+    // It is said below.
+  }
+  problems.push(
+    'ORION_PROJECT_LIMITS must be an object in JSON with limits by project, as in {"*": {"running": 20}}.',
+  );
+  return undefined;
 }
 
 /** `600` for each protocol, or `standard=600,two-stage=60`. */

@@ -14,12 +14,13 @@ async function memoryOrion(): Promise<Orion> {
   return createOrion({ workspace: await temporaryDirectory(), store: 'memory' });
 }
 
-describeTurnQueueContract('in the process', async () => {
+describeTurnQueueContract('in the process', async (perProject) => {
   const orion = await memoryOrion();
   const { servedTurns: turns, turnLog: log } = orion.store;
   const clock = createFakeClock();
   const errors: unknown[] = [];
-  const make = () => new InProcessQueue({ turns, clock, onError: (error) => errors.push(error) });
+  const make = () =>
+    new InProcessQueue({ turns, clock, perProject, onError: (error) => errors.push(error) });
   return {
     queue: make(),
     next: () => Promise.resolve(make()),
@@ -50,10 +51,16 @@ function queueOver(rows: { turnId: string; attempt: number }[]) {
     reclaim: async () => ask('reclaim'),
     waiting: async () => {
       ask('waiting');
-      return rows;
+      return rows.map((row) => ({ ...row, projectId: 'p', priority: 'interactive' as const }));
     },
   };
-  const queue = new InProcessQueue({ turns, clock, onError: (error) => errors.push(error) });
+  const perProject = { others: 100, projects: {} };
+  const queue = new InProcessQueue({
+    turns,
+    clock,
+    perProject,
+    onError: (error) => errors.push(error),
+  });
   const handed: string[] = [];
   const work = (slots = 9): void =>
     queue.work(

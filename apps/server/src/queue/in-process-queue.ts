@@ -3,16 +3,19 @@ import type {
   Clock,
   QueueLimits,
   QueuePlace,
+  RunningLimits,
   ServedTurns,
   StoreTransaction,
   TurnAttempt,
   TurnHandler,
   TurnQueue,
+  UnfinishedTurn,
 } from '@orion/contracts';
 
 export type InProcessQueueOptions = {
   readonly turns: Pick<ServedTurns, 'reclaim' | 'waiting'>;
   readonly clock: Clock;
+  readonly perProject: RunningLimits;
   /** Told of what a handler threw, and of a store that does not answer. Must not throw. */
   readonly onError: (error: unknown) => void;
 };
@@ -25,9 +28,15 @@ const RETRY_MS = 1_000;
 /** And before a process that may take no turn now looks again whether it may. */
 const LOOK_AGAIN_MS = 250;
 
-type Waiting = { readonly attempt: number; readonly since: number; readonly isAlone?: boolean };
+type Waiting = {
+  readonly attempt: number;
+  readonly place: QueuePlace;
+  readonly since: number;
+  readonly isAlone?: boolean;
+};
 type Held = {
   readonly attempt: number;
+  readonly place: QueuePlace;
   readonly lost: AbortController;
   end: 'completed' | 'given back' | 'to run alone' | null;
 };
@@ -41,7 +50,9 @@ type Held = {
  * 3. A turn has at most one attempt at a time, and each has a higher number than the one before.
  * 4. A turn that is to run alone is handed out when nothing runs, and nothing beside it. What comes behind it waits, so
  *    that its time comes. Turns that rest do not count as running.
- * 5. Nothing polls: a slot that becomes free and a turn that comes are what hands out the next one. Only an overloaded
+ * 5. Interactive turns come before others, and of either those that came first; a turn whose project runs as many as it
+ *    may is left out.
+ * 6. Nothing polls: a slot that becomes free and a turn that comes are what hands out the next one. Only an overloaded
  *    process looks again, and one with turns that rest, while turns wait.
  */
 export class InProcessQueue implements TurnQueue {
@@ -63,9 +74,9 @@ export class InProcessQueue implements TurnQueue {
     this.#options = options;
   }
 
-  submit(turnId: string, transaction: StoreTransaction, _: QueuePlace): Promise<void> {
+  submit(turnId: string, transaction: StoreTransaction, place: QueuePlace): Promise<void> {
     transaction.onEnd((outcome) => {
-      if (outcome === 'committed') this.#add(turnId, 1);
+      if (outcome === 'committed') this.#add(turnId, 1, place);
       else if (outcome === 'unknown') void this.#load({ isFirst: false });
     });
     return Promise.resolve();
@@ -142,24 +153,24 @@ export class InProcessQueue implements TurnQueue {
   }
 
   /** What the store has comes in its order, and before what was submitted meanwhile. */
-  #takeOver(found: readonly TurnAttempt[]): void {
+  #takeOver(found: readonly UnfinishedTurn[]): void {
     const since = this.#options.clock.monotonic();
-    const isNew = ({ turnId }: TurnAttempt): boolean =>
+    const isNew = ({ turnId }: UnfinishedTurn): boolean =>
       !this.#held.has(turnId) && !this.#retries.has(turnId);
     this.#waiting = new Map([
       ...found
         .filter(isNew)
-        .map(({ turnId, attempt }): [string, Waiting] => [
+        .map(({ turnId, attempt, ...place }): [string, Waiting] => [
           turnId,
-          this.#waiting.get(turnId) ?? { attempt: attempt + 1, since },
+          this.#waiting.get(turnId) ?? { attempt: attempt + 1, place, since },
         ]),
       ...this.#waiting,
     ]);
   }
 
-  #add(turnId: string, attempt: number, isAlone = false): void {
+  #add(turnId: string, attempt: number, place: QueuePlace, isAlone = false): void {
     if (this.#held.has(turnId) || this.#waiting.has(turnId)) return;
-    this.#waiting.set(turnId, { attempt, since: this.#options.clock.monotonic(), isAlone });
+    this.#waiting.set(turnId, { attempt, place, since: this.#options.clock.monotonic(), isAlone });
     this.#handOut();
   }
 
@@ -178,7 +189,8 @@ export class InProcessQueue implements TurnQueue {
     const handler = this.#handler;
     if (handler === null || !this.#isLoaded || this.#stop.signal.aborted) return;
     const { slots, resting, isOverloaded = () => false } = this.#limits;
-    for (const [turnId, { attempt, isAlone = false }] of this.#waiting) {
+    for (const [turnId, waiting] of this.#inOrder()) {
+      const { attempt, isAlone = false, place } = waiting;
       const resters = resting?.();
       const running = this.#held.size - (resters?.size ?? 0);
       const isAloneHere = this.#alone !== null && resters?.has(this.#alone) !== true;
@@ -191,15 +203,32 @@ export class InProcessQueue implements TurnQueue {
         });
         return;
       }
+      if (!this.#hasRoom(place.projectId)) continue;
       this.#waiting.delete(turnId);
-      void this.#attempt(handler, { turnId, attempt, ...(isAlone ? { isAlone } : {}) });
+      void this.#attempt(handler, { turnId, attempt, ...(isAlone ? { isAlone } : {}) }, place);
     }
   }
 
+  *#inOrder(): Generator<[string, Waiting], void> {
+    const isLater = ({ isAlone = false, place }: Waiting): boolean =>
+      place.priority === 'batch' && !isAlone;
+    for (const one of this.#waiting) if (!isLater(one[1])) yield one;
+    for (const one of this.#waiting) if (isLater(one[1])) yield one;
+  }
+
+  #hasRoom(projectId: string): boolean {
+    const { others, projects } = this.#options.perProject;
+    const limit = projects[projectId] ?? others;
+    if (this.#held.size < limit) return true;
+    let running = 0;
+    for (const { place } of this.#held.values()) if (place.projectId === projectId) running += 1;
+    return running < limit;
+  }
+
   /** Never rejects. */
-  async #attempt(handler: TurnHandler, attempt: TurnAttempt): Promise<void> {
+  async #attempt(handler: TurnHandler, attempt: TurnAttempt, place: QueuePlace): Promise<void> {
     const { attempt: number, isAlone = false } = attempt;
-    const held: Held = { attempt: number, lost: new AbortController(), end: null };
+    const held: Held = { attempt: number, place, lost: new AbortController(), end: null };
     this.#held.set(attempt.turnId, held);
     if (isAlone) this.#alone = attempt.turnId;
     try {
@@ -209,18 +238,18 @@ export class InProcessQueue implements TurnQueue {
     }
     this.#held.delete(attempt.turnId);
     if (this.#alone === attempt.turnId) this.#alone = null;
-    if (held.end === 'given back') this.#add(attempt.turnId, number + 1);
-    else if (held.end === 'to run alone') this.#add(attempt.turnId, number + 1, true);
-    else if (held.end === null) this.#retryLater(attempt);
+    if (held.end === 'given back') this.#add(attempt.turnId, number + 1, place);
+    else if (held.end === 'to run alone') this.#add(attempt.turnId, number + 1, place, true);
+    else if (held.end === null) this.#retryLater(attempt, place);
     this.#handOut();
     this.#endDrain();
   }
 
-  #retryLater({ turnId, attempt }: TurnAttempt): void {
+  #retryLater({ turnId, attempt }: TurnAttempt, place: QueuePlace): void {
     if (this.#stop.signal.aborted) return;
     const cancel = this.#options.clock.schedule(RETRY_MS, () => {
       this.#retries.delete(turnId);
-      this.#add(turnId, attempt + 1);
+      this.#add(turnId, attempt + 1, place);
     });
     this.#retries.set(turnId, cancel);
   }

@@ -1,5 +1,12 @@
 import { sleep } from '@orion/contracts';
-import type { Clock, StoreTransaction } from '@orion/contracts';
+import type {
+  Clock,
+  QueuePlace,
+  RunningLimits,
+  StoreTransaction,
+  TurnPriority,
+  UnfinishedTurn,
+} from '@orion/contracts';
 import type { Store } from '@orion/agent';
 import type { CommandResponse, Db, PgBoss } from 'pg-boss';
 
@@ -45,12 +52,8 @@ export type Job = {
   readonly retryCount: number;
 };
 
-/** `attempt` is the last one that acquired it. */
-export type TurnWithoutJob = {
-  readonly turnId: string;
-  readonly attempt: number;
-  readonly projectId: string;
-};
+/** The higher one comes first. That of interactive turns is the engine's own. */
+const PRIORITIES: Readonly<Record<TurnPriority, number>> = { interactive: 0, batch: -1 };
 
 export type PgBossJobsOptions = {
   readonly database: Pick<EngineDatabase, 'executeSql'>;
@@ -86,20 +89,20 @@ export class PgBossJobs {
     await this.#engine.stop({ graceful: false, close: false });
   }
 
-  async add(turnId: string, projectId: string, transaction: StoreTransaction): Promise<void> {
-    const options = { id: turnId, group: { id: projectId }, db: inside(transaction) };
+  async add(turnId: string, place: QueuePlace, transaction: StoreTransaction): Promise<void> {
+    const options = { id: turnId, ...placeOf(place), db: inside(transaction) };
     await this.#engine.send(TURNS, { attemptsBefore: 0 } satisfies JobData, options);
   }
 
   /** For those of the turns that have none. */
-  async addMissing(turns: readonly TurnWithoutJob[]): Promise<void> {
+  async addMissing(turns: readonly UnfinishedTurn[]): Promise<void> {
     const elsewhere = await this.#inOtherQueues();
     const jobs = turns
       .filter(({ turnId }) => !elsewhere.has(turnId))
-      .map(({ turnId, attempt, projectId }) => ({
+      .map(({ turnId, attempt, ...place }) => ({
         id: turnId,
         data: { attemptsBefore: attempt } satisfies JobData,
-        group: { id: projectId },
+        ...placeOf(place),
       }));
     for (let start = 0; start < jobs.length; start += ADDED_AT_ONCE)
       await this.#engine.insert(TURNS, jobs.slice(start, start + ADDED_AT_ONCE));
@@ -115,18 +118,21 @@ export class PgBossJobs {
     return turns;
   }
 
-  /** In the order in which they were added, with the number of the attempt that each is handed out for. */
+  /** In the order in which they come, with the number of the attempt that each is handed out for. */
   async take(
     queue: QueueName,
-    { atMost, perProject }: { readonly atMost: number; readonly perProject: number },
+    { atMost, perProject }: { readonly atMost: number; readonly perProject: RunningLimits },
   ): Promise<readonly { readonly job: Job; readonly attempt: number }[]> {
     const jobs = await this.#engine.fetch<JobData>(queue, {
       batchSize: atMost,
       includeMetadata: true,
-      groupConcurrency: perProject,
+      groupConcurrency: { default: perProject.others, tiers: perProject.projects },
     });
     return jobs
-      .toSorted((one, other) => one.createdOn.getTime() - other.createdOn.getTime())
+      .toSorted(
+        (one, other) =>
+          other.priority - one.priority || one.createdOn.getTime() - other.createdOn.getTime(),
+      )
       .map(({ id, retryCount, data }) => ({
         job: { queue, id, retryCount },
         attempt: data.attemptsBefore + retryCount + 1,
@@ -205,6 +211,11 @@ async function startEngine({ database, onError }: PgBossJobsOptions): Promise<Pg
     await engine.stop({ graceful: false, close: false });
     throw error;
   }
+}
+
+/** The engine limits a project by the tier that its jobs name: each project has its own. */
+function placeOf({ projectId, priority = 'interactive' }: QueuePlace) {
+  return { group: { id: projectId, tier: projectId }, priority: PRIORITIES[priority] };
 }
 
 /** What the engine answers; its types leave it out. */

@@ -19,7 +19,7 @@ import type { PgBossQueueOptions } from './pg-boss-queue.ts';
 /** Silent for longer than the engine waits for a process. */
 const AGE = `update orion_queue.job set heartbeat_on = heartbeat_on - interval '11 seconds' where state = 'active'`;
 
-describeTurnQueueContract('pg-boss', async () => {
+describeTurnQueueContract('pg-boss', async (perProject) => {
   const store = openStore({ kind: 'postgres', url: await makeDatabase() }, { clock: systemClock });
   const { servedTurns: turns, turnLog: log, engineDatabase: raw } = store;
   if (raw === null) throw new Error('no Postgres');
@@ -36,7 +36,7 @@ describeTurnQueueContract('pg-boss', async () => {
       turns,
       clock,
       isOnly: false,
-      perProject: 100,
+      perProject,
       onError: (error) => errors.push(error),
     });
   return {
@@ -77,7 +77,7 @@ async function openQueue(
     turns,
     clock,
     isOnly: false,
-    perProject: 100,
+    perProject: { others: 100, projects: {} },
     onError: () => undefined,
     ...options,
   });
@@ -279,7 +279,7 @@ it('leaves a turn alone whose job has a format of a newer version, which takes i
 
 it('leaves room for other projects where one has more turns than it may run', async () => {
   const store = await openTestStore();
-  const { queue, pass } = await openQueue(store, { perProject: 2 });
+  const { queue, pass } = await openQueue(store, { perProject: { others: 2, projects: {} } });
   const running: string[] = [];
   const end = Promise.withResolvers<void>();
   const turns = [newTurn('a'), newTurn('a'), newTurn('a'), newTurn('b')];

@@ -3,6 +3,7 @@ import type {
   Clock,
   QueueLimits,
   QueuePlace,
+  RunningLimits,
   ServedTurns,
   StoreTransaction,
   TurnAttempt,
@@ -19,8 +20,7 @@ export type PgBossQueueOptions = {
   readonly clock: Clock;
   /** Nobody else runs these turns now: what is handed out was left behind, and does not have to become silent first. */
   readonly isOnly: boolean;
-  /** How many turns of one project run at the same time, in all processes together. */
-  readonly perProject: number;
+  readonly perProject: RunningLimits;
   /** Told of what a handler threw, and of a store that does not answer. Must not throw. */
   readonly onError: (error: unknown) => void;
 };
@@ -114,12 +114,8 @@ export class PgBossQueue implements TurnQueue {
     return new PgBossQueue(options, jobs);
   }
 
-  async submit(
-    turnId: string,
-    transaction: StoreTransaction,
-    { projectId }: QueuePlace,
-  ): Promise<void> {
-    await this.#jobs.add(turnId, projectId, transaction);
+  async submit(turnId: string, transaction: StoreTransaction, place: QueuePlace): Promise<void> {
+    await this.#jobs.add(turnId, place, transaction);
     transaction.onEnd((outcome) => {
       if (outcome === 'undone') return;
       this.#waiting = { ...this.#waiting, turns: this.#waiting.turns + 1 };

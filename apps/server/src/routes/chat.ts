@@ -87,6 +87,7 @@ async function submit(
         conversationId: body.conversationId ?? null,
         protocol,
         metadata: body.metadata ?? {},
+        priority: body.priority ?? 'interactive',
       },
       requestKeyOf(headers, `POST ${route}`, body),
     );

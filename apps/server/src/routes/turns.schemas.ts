@@ -43,6 +43,9 @@ export const messageRequest: z.ZodType<MessageRequest> = z
       type: 'object',
       description: 'Kept with the turn. `protocol` chooses the protocol where that is allowed.',
     }),
+    priority: optional(z.enum(['interactive', 'batch'])).openapi({
+      description: '`interactive` when left out; `batch` waits until no interactive turn does.',
+    }),
   })
   .openapi('MessageRequest', {
     example: { content: 'Write a haiku about the sea to sea.txt', mode: 'act' },

@@ -9,6 +9,7 @@ import { expect, onTestFinished } from 'vitest';
 
 import { DEFAULT_LIMITS } from '../limits.ts';
 import { createLog } from '../operation/request-log.ts';
+import type { LimitsByProject } from '../project-limits.ts';
 import { projectsOf } from '../projects.ts';
 import type { TurnRates } from '../turns/protocol-limits.ts';
 import { openTurns } from '../turns/open-turns.ts';
@@ -37,6 +38,7 @@ export type TestTurnsOptions = Partial<OrionOptions> & {
   /** Of the queue and the runner, not of the agent. */
   readonly serverClock?: FakeClock;
   readonly rates?: Partial<TurnRates>;
+  readonly projectLimits?: LimitsByProject;
   readonly isStopping?: () => boolean;
   readonly eventLoopDelayMs?: () => number;
   readonly projects?: (orion: Orion) => Readonly<Record<string, Orion>>;
@@ -44,7 +46,8 @@ export type TestTurnsOptions = Partial<OrionOptions> & {
 
 export async function startTurns(options: TestTurnsOptions = {}): Promise<TestTurns> {
   const { replies = [], slots = 8, waitingTurns = 1_000, rates, projects, ...rest } = options;
-  const { isStopping = () => false, eventLoopDelayMs = () => 0, serverClock, ...others } = rest;
+  const { isStopping = () => false, eventLoopDelayMs = () => 0, serverClock, ...parts } = rest;
+  const { projectLimits = {}, ...others } = parts;
   const { root = await temporaryDirectory(), ...orionOptions } = others;
   const adapter = createFakeAdapter(replies);
   const orion = await createOrion({ workspace: root, store: 'memory', adapter, ...orionOptions });
@@ -54,6 +57,7 @@ export async function startTurns(options: TestTurnsOptions = {}): Promise<TestTu
     orion,
     projects: projectsOf(orion, projects?.(orion)),
     limits: { ...DEFAULT_LIMITS, turns: slots, waitingTurns, ...rates },
+    projectLimits,
     clock: serverClock ?? systemClock,
     eventLoopDelayMs,
     log: createLog({ write: (line) => void log.push(line) }, 'test'),

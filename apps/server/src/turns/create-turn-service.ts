@@ -9,6 +9,7 @@ import type {
   RunEvent,
   ServedTurns,
   SubmitOutcome,
+  TurnAllowance,
   TurnLog,
   TurnQueue,
 } from '@orion/contracts';
@@ -29,6 +30,8 @@ export type TurnServiceOptions = {
   readonly rates: ProtocolLimits;
   /** How many turns may wait. */
   readonly maxWaiting: number;
+  /** Of one project. */
+  readonly limitsOf: (projectId: string) => TurnAllowance;
   readonly isStopping: () => boolean;
   /** Sees the events of a turn that is ended here. Must not throw. */
   readonly onEvent: (event: RunEvent) => void;
@@ -67,6 +70,7 @@ export function createTurnService(options: TurnServiceOptions): TurnService {
         metadata: JSON.parse(orion.keys.redact(JSON.stringify(metadata))) as JsonObject,
         turnId: randomUUID(),
         newConversationId: randomUUID(),
+        allowance: options.limitsOf(projectId),
       };
       const outcome = await submitUntilKnown(options, turn, key, admit);
       switch (outcome.kind) {
@@ -114,12 +118,12 @@ function once(call: () => void): () => void {
 }
 
 function tooManyWait(): OrionError {
-  return new OrionError({
-    code: 'RATE_LIMITED',
-    message: 'Too many turns wait.',
-    retryable: true,
-    details: { retryAfterSeconds: RETRY_AFTER_SECONDS },
-  });
+  return limited('Too many turns wait.', RETRY_AFTER_SECONDS);
+}
+
+function limited(message: string, retryAfterSeconds: number): OrionError {
+  const details = { retryAfterSeconds };
+  return new OrionError({ code: 'RATE_LIMITED', message, retryable: true, details });
 }
 
 /**
@@ -166,6 +170,13 @@ function refusal(
         code: 'IDEMPOTENCY_MISMATCH',
         message: 'The key was used for another request.',
       });
+    case 'full':
+      return limited('Too many turns of the project wait.', RETRY_AFTER_SECONDS);
+    case 'spent':
+      return limited(
+        'The turns of the project have used the tokens of this day.',
+        Math.ceil(outcome.dayEndsInMs / 1000),
+      );
     case 'foreign':
       return new OrionError({
         code: 'CONVERSATION_NOT_FOUND',

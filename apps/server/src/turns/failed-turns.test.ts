@@ -214,7 +214,7 @@ it('gives back what does not end in time, for the next start, which no one count
   expect(await turns.service.find(second)).toMatchObject(queued);
   expect(claims.map(({ idleAttempts }) => idleAttempts)).toEqual([1, 1]);
   const { servedTurns, turnLog } = orion.store;
-  expect(await servedTurns.waiting()).toEqual([
+  expect(await servedTurns.waiting()).toMatchObject([
     { turnId: first, attempt: 1 },
     { turnId: second, attempt: 1 },
   ]);

@@ -19,7 +19,12 @@ it('acquires a turn again whose owner it became without an answer, as the same a
   const idle: number[] = [];
   const begun = Promise.withResolvers<void>();
   const runner = new TurnRunner({
-    queue: new InProcessQueue({ turns, clock: systemClock, onError: () => undefined }),
+    queue: new InProcessQueue({
+      turns,
+      clock: systemClock,
+      perProject: { others: 100, projects: {} },
+      onError: () => undefined,
+    }),
     turns,
     log: {
       finish: (...end) => log.finish(...end),

@@ -9,6 +9,8 @@ import type { QueueKind } from '../configuration.ts';
 import type { ServerLimits } from '../limits.ts';
 import { rarely } from '../operation/rarely.ts';
 import type { ServerLog } from '../operation/request-log.ts';
+import { limitsOf, runningLimits } from '../project-limits.ts';
+import type { LimitsByProject } from '../project-limits.ts';
 import type { Projects } from '../projects.ts';
 import { InProcessQueue } from '../queue/in-process-queue.ts';
 import { PgBossQueue } from '../queue/pg-boss-queue.ts';
@@ -28,7 +30,9 @@ export type OpenTurnsOptions = {
   /** Whose store it is. */
   readonly orion: Pick<Orion, 'store'>;
   readonly projects: Projects;
-  readonly limits: Pick<ServerLimits, 'turns' | 'waitingTurns' | 'turnsPerProject'> & TurnRates;
+  readonly limits: Pick<ServerLimits, 'turns' | 'waitingTurns'> & TurnRates;
+  /** None but the defaults when left out. */
+  readonly projectLimits?: LimitsByProject;
   /** See `ListenOptions`. */
   readonly queue?: QueueKind;
   readonly clock: Clock;
@@ -102,6 +106,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<ServedTurnsH
     clock,
     rates: new ProtocolLimits(clock, limits),
     maxWaiting: limits.waitingTurns,
+    limitsOf: (projectId) => limitsOf(options.projectLimits ?? {}, projectId),
     isStopping,
     onEvent,
   });
@@ -146,10 +151,10 @@ async function openQueue(
   { isOnly }: ServingHold,
   onError: (error: unknown) => void,
 ): Promise<TurnQueue> {
-  const { orion, limits, clock } = options;
+  const { orion, clock, projectLimits = {} } = options;
+  const perProject = runningLimits(projectLimits);
   const { servedTurns: turns, engineDatabase: database } = orion.store;
   if (database === null || !isQueueShared(options))
-    return new InProcessQueue({ turns, clock, onError });
-  const { turnsPerProject: perProject } = limits;
+    return new InProcessQueue({ turns, clock, perProject, onError });
   return PgBossQueue.open({ database, turns, clock, isOnly, perProject, onError });
 }

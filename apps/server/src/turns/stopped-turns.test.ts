@@ -28,7 +28,12 @@ it('gives a turn back that was being acquired when the others were handed off', 
   const acquiring = Promise.withResolvers<void>();
   const acquired = Promise.withResolvers<void>();
   let runs = 0;
-  const queue = new InProcessQueue({ turns, clock: systemClock, onError: () => undefined });
+  const queue = new InProcessQueue({
+    turns,
+    clock: systemClock,
+    perProject: { others: 100, projects: {} },
+    onError: () => undefined,
+  });
   const runner = new TurnRunner({
     queue,
     turns,

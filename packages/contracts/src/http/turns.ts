@@ -2,6 +2,7 @@ import type { JsonObject } from '../json.ts';
 import type { RunEvent } from '../run-event.ts';
 import type { ServedTurn } from '../served-turns.ts';
 import type { Mode } from '../tools.ts';
+import type { TurnPriority } from '../turn-queue.ts';
 
 /** `POST /api/chat/messages` and `POST /api/chat/messages_two_stage`: one message, and with it one turn. */
 export type MessageRequest = {
@@ -14,6 +15,8 @@ export type MessageRequest = {
   readonly conversationId?: string;
   /** Kept with the turn. `protocol` in it chooses the protocol where the server allows that. */
   readonly metadata?: JsonObject;
+  /** `interactive` when left out; `batch` waits until no interactive turn does. */
+  readonly priority?: TurnPriority;
 };
 
 /** The answer to a message for a client that does not read a stream. */

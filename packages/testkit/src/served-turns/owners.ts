@@ -29,11 +29,12 @@ export function describeOwners({ withTurns, newTurn, submit, finish }: TestTurns
         const own = new Set([one, two, over, three]);
         const waiting = async () =>
           (await servedTurns.waiting()).filter(({ turnId }) => own.has(turnId));
-        const first = { turnId: one, attempt: 0 };
-        const last = { turnId: three, attempt: 0 };
+        const place = { projectId, priority: 'interactive' };
+        const first = { turnId: one, attempt: 0, ...place };
+        const last = { turnId: three, attempt: 0, ...place };
         expect(await waiting()).toEqual([first, last]);
         await servedTurns.reclaim();
-        expect(await waiting()).toEqual([first, { turnId: two, attempt: 4 }, last]);
+        expect(await waiting()).toEqual([first, { turnId: two, attempt: 4, ...place }, last]);
       }));
 
     test('turns that are not over are found whether they wait or not, unless something was stored of them lately', () =>
@@ -47,8 +48,8 @@ export function describeOwners({ withTurns, newTurn, submit, finish }: TestTurns
         const found = async (idleMs: number) =>
           (await servedTurns.unfinished({ idleMs })).filter((turn) => turn.projectId === projectId);
         expect(await found(0)).toEqual([
-          { turnId: one, attempt: 0, projectId },
-          { turnId: two, attempt: 4, projectId },
+          { turnId: one, attempt: 0, projectId, priority: 'interactive' },
+          { turnId: two, attempt: 4, projectId, priority: 'interactive' },
         ]);
         expect(await found(60_000)).toEqual([]);
         const { queued, oldestQueuedMs } = await servedTurns.count({ projectId });

@@ -44,6 +44,12 @@ export const MIGRATIONS: readonly Migration[] = [
     statements: (dialect) =>
       dialect === 'sqlite' ? [] : ['alter table turn add column shared text'],
   },
+  {
+    version: 14,
+    name: 'which turns come first, and what they have spent',
+    readableBy: 13,
+    statements: fairness,
+  },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
@@ -399,6 +405,17 @@ function recordTables(dialect: SqlRunner['dialect']): readonly string[] {
 /** The tables of sessions and records, for a database that `migrate` does not give them: a simulated one in SQLite. */
 export function sharedTables(dialect: SqlRunner['dialect']): readonly string[] {
   return [...sessionTables(dialect), ...recordTables(dialect)];
+}
+
+/** `priority`: 0 interactive, 1 batch. Neither index has what an append changes, but for the last one. */
+function fairness(dialect: SqlRunner['dialect']): readonly string[] {
+  const long = dialect === 'postgres' ? 'bigint' : 'integer';
+  return [
+    'alter table turn add column priority integer not null default 0',
+    `alter table turn add column tokens ${long} not null default 0`,
+    'create index turn_waiting on turn (project_id) where state = 0 and finished_at is null',
+    'create index turn_spent on turn (project_id, finished_at) where tokens > 0',
+  ];
 }
 
 function ownId(dialect: SqlRunner['dialect']): string {

@@ -11,7 +11,9 @@ import type {
   ServedTurns,
   SubmitOutcome,
   TurnFence,
+  TurnPriority,
   TurnStatus,
+  UnfinishedTurn,
 } from '@orion/contracts';
 import { Places } from '../engine/places.ts';
 import { databaseNow, isUnavailable, RolledBack, whereAll } from '../engine/sql-database.ts';
@@ -19,6 +21,8 @@ import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-dat
 import { storeTransaction } from '../engine/store-transaction.ts';
 import { acquire } from '../turn-log/acquire.ts';
 import { appendInside } from '../turn-log/append-all.ts';
+import { exceededBy } from './allowances.ts';
+import { holdName } from './hold-name.ts';
 import { claimKey } from './request-keys.ts';
 
 /** Served, and not over. */
@@ -28,6 +32,9 @@ const OWNED = 1;
 /** What a list shows of a turn: not the text of its request. */
 const COLUMNS = `turn_id, project_id, conversation_id, mode, protocol, state, status, last_seq,
   cancel_requested_at, created_at, finished_at`;
+/** Of a turn that is to be run. */
+const PLACE = 'turn_id, attempt, project_id, priority';
+const PRIORITIES: readonly TurnPriority[] = ['interactive', 'batch'];
 
 export type SqlServedTurnsOptions = {
   /** Called when a turn was ended here: its readers wait in the turn log. */
@@ -119,25 +126,18 @@ export function createSqlServedTurns(
 
     async waiting() {
       const rows = await database.all(
-        `select turn_id, attempt from turn where ${UNFINISHED} and state = ${WAITING} order by turn_no`,
+        `select ${PLACE} from turn where ${UNFINISHED} and state = ${WAITING} order by turn_no`,
       );
-      return rows.map((row) => ({
-        turnId: String(row['turn_id']),
-        attempt: Number(row['attempt']),
-      }));
+      return rows.map(toUnfinished);
     },
 
     async unfinished({ idleMs }) {
       const rows = await database.all(
-        `select turn_id, attempt, project_id from turn
+        `select ${PLACE} from turn
          where ${UNFINISHED} and active_at <= ${databaseNow(database.dialect)} - $1::bigint order by turn_no`,
         [idleMs],
       );
-      return rows.map((row) => ({
-        turnId: String(row['turn_id']),
-        attempt: Number(row['attempt']),
-        projectId: String(row['project_id']),
-      }));
+      return rows.map(toUnfinished);
     },
 
     async release({ turnId, epoch }) {
@@ -187,15 +187,17 @@ async function submit(
   }
   const refusal = whyNotBeside(others, conversationId, projectId);
   if (refusal !== null) throw new Refused(() => refusal);
+  const exceeded = await exceededBy(inside, turn);
+  if (exceeded !== null) throw new Refused(() => exceeded);
   const now = databaseNow(inside.dialect);
-  const { content, metadata, mode, protocol } = turn;
+  const { content, metadata, mode, protocol, priority = 'interactive' } = turn;
   const request = JSON.stringify({ content, metadata } satisfies StoredRequest);
   const [stored] = await inside.all(
     `insert into turn (turn_id, epoch, last_seq, active_at, created_at, state,
-       project_id, conversation_id, mode, protocol, request)
-     values ($1, 0, 0, ${now}, ${now}, ${WAITING}, $2, $3, $4, $5, $6)
+       project_id, conversation_id, mode, protocol, request, priority)
+     values ($1, 0, 0, ${now}, ${now}, ${WAITING}, $2, $3, $4, $5, $6, $7)
      returning ${COLUMNS}`,
-    [turnId, projectId, conversationId, mode, protocol, request],
+    [turnId, projectId, conversationId, mode, protocol, request, PRIORITIES.indexOf(priority)],
   );
   await enqueue().catch((error: unknown) => {
     // The database has answered, and nothing is wrong with it.
@@ -206,12 +208,6 @@ async function submit(
   });
   if (stored === undefined) throw new Error('A turn that was inserted is not there');
   return { kind: 'stored', turn: toTurn(stored) };
-}
-
-/** Until the end of the transaction, for whoever holds names in the same order. SQLite has one writer at a time. */
-async function holdName(inside: SqlRunner, name: string): Promise<void> {
-  if (inside.dialect === 'sqlite') return;
-  await inside.all('select pg_advisory_xact_lock(hashtextextended($1, 7306127450213))', [name]);
 }
 
 /** The conversation of a submission that names none; one that has a turn now counts as the latest. */
@@ -330,6 +326,15 @@ class Refused extends RolledBack {
 
 function stateOf(state: 'queued' | 'running'): number {
   return state === 'queued' ? WAITING : OWNED;
+}
+
+function toUnfinished(row: SqlRow): UnfinishedTurn {
+  return {
+    turnId: String(row['turn_id']),
+    attempt: Number(row['attempt']),
+    projectId: String(row['project_id']),
+    priority: PRIORITIES[Number(row['priority'])] ?? 'interactive',
+  };
 }
 
 function toTurn(row: SqlRow): ServedTurn {

@@ -10,6 +10,8 @@ export const CHANNEL = 'orion_turn';
 /** A notification may have 8,000 bytes. */
 const MAX_NOTIFICATION = 7_999;
 const DEADLOCK = '40P01';
+/** Of one request. */
+const MAX_TOKENS = 1_000_000_000;
 
 /**
  * Appends to many turns at once, each with an outcome of its own.
@@ -128,6 +130,7 @@ function moveEnd(dialect: SqlRunner['dialect'], put: PutColumns): string {
     end && `finished_at = case when ${end} is null then turn.finished_at else ${now} end`,
     end && `status = coalesce(${end}, turn.status)`,
     shared && `shared = coalesce(turn.shared, ${shared})`,
+    end && `tokens = case when ${end} is null then turn.tokens else ${tokensOf(dialect)} end`,
     // The first checkpoint says where the turn begins, and not that it has come further.
     checkpoint &&
       `idle_attempts = case when ${checkpoint} is null or turn.checkpoint is null
@@ -143,6 +146,22 @@ function moveEnd(dialect: SqlRunner['dialect'], put: PutColumns): string {
       and turn.last_seq = ${put.afterSeq} and turn.finished_at is null
     returning turn.turn_no, turn.turn_id, turn.epoch, turn.last_seq, turn.active_at,
       turn.cancel_requested_at`;
+}
+
+/** What its requests to models have used. A number that a provider invents keeps no turn from ending. */
+function tokensOf(dialect: SqlRunner['dialect']): string {
+  const count = (name: string): string => {
+    const text =
+      dialect === 'sqlite' ? `json_extract(data, '$.${name}')` : `data::json ->> '${name}'`;
+    const type =
+      dialect === 'sqlite'
+        ? `json_type(data, '$.${name}') in ('integer', 'real')`
+        : `json_typeof(data::json -> '${name}') = 'number'`;
+    const number = dialect === 'sqlite' ? text : `(${text})::numeric`;
+    return `case when ${type} and ${number} between 0 and ${MAX_TOKENS} then cast(${number} as bigint) else 0 end`;
+  };
+  return `(select coalesce(sum(${count('inputTokens')} + ${count('outputTokens')}), 0)
+    from turn_event as spent where spent.turn_no = turn.turn_no and spent.kind = 'usage')`;
 }
 
 /** The statement for one turn, shorter where nothing but text is appended. */

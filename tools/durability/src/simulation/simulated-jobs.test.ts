@@ -12,7 +12,7 @@ import { World } from './world.ts';
 
 const AGE = `update simulated_job set touched_at = touched_at - 11000 where state = 'active'`;
 
-describeTurnQueueContract('of the simulation', async () => {
+describeTurnQueueContract('of the simulation', async (perProject) => {
   const world = new World(1);
   const { clock } = world;
   const shared = await SharedDatabase.open(world, (sql) => sql);
@@ -35,7 +35,7 @@ describeTurnQueueContract('of the simulation', async () => {
       turns,
       clock,
       isOnly: false,
-      perProject: 100,
+      perProject,
       onError: (error) => errors.push(error),
     });
   };

@@ -1,5 +1,5 @@
 import type { Job, QueueName, TurnJobs } from '@orion/server/turns';
-import type { StoreTransaction } from '@orion/contracts';
+import type { QueuePlace, StoreTransaction } from '@orion/contracts';
 import type { SqlDatabase, SqlRow, SqlValue } from '@orion/trace-store/over-database';
 
 /** As the engine's settings are: an attempt that was not confirmed for so long is handed out again. */
@@ -11,6 +11,7 @@ export const ALONE: QueueName = 'turn.alone.v1';
 /** The rows that the engine would keep in a schema of its own. */
 export const JOBS_TABLE = `create table if not exists simulated_job (
   queue text not null, id text not null, project_id text not null, attempts_before integer not null,
+  is_batch integer not null,
   retry_count integer not null default 0, state text not null default 'created', touched_at integer not null default 0,
   primary key (queue, id))`;
 
@@ -35,15 +36,15 @@ export class SimulatedJobs implements TurnJobs {
     return Promise.resolve();
   }
 
-  async add(turnId: string, projectId: string, transaction: StoreTransaction): Promise<void> {
-    await insert(transaction, TURNS, turnId, projectId, 0);
+  async add(turnId: string, place: QueuePlace, transaction: StoreTransaction): Promise<void> {
+    await insert(transaction, TURNS, turnId, place, 0);
   }
 
   async addMissing(turns: Parameters<TurnJobs['addMissing']>[0]): Promise<void> {
     await this.#database.transaction(async (inside) => {
-      for (const { turnId, attempt, projectId } of turns) {
+      for (const { turnId, attempt, ...place } of turns) {
         const known = await inside.all('select 1 from simulated_job where id = $1', [turnId]);
-        if (known.length === 0) await insert(inside, TURNS, turnId, projectId, attempt);
+        if (known.length === 0) await insert(inside, TURNS, turnId, place, attempt);
       }
     });
   }
@@ -68,9 +69,15 @@ export class SimulatedJobs implements TurnJobs {
         `select id, attempts_before from simulated_job as job
          where queue = $1 and state <> 'active' ${singleton}
            and (select count(*) from simulated_job as other
-                where other.project_id = job.project_id and other.state = 'active') < $3
-         order by rowid limit $2`,
-        [queue, queue === ALONE ? Math.min(1, atMost) : atMost, perProject],
+                where other.project_id = job.project_id and other.state = 'active')
+             < coalesce(json_extract($4, '$."' || project_id || '"'), $3)
+         order by is_batch, rowid limit $2`,
+        [
+          queue,
+          queue === ALONE ? Math.min(1, atMost) : atMost,
+          perProject.others,
+          JSON.stringify(perProject.projects),
+        ],
       );
       const taken: { job: Job; attempt: number }[] = [];
       for (const { id = null, attempts_before: before = 0 } of waiting) {
@@ -121,7 +128,7 @@ export class SimulatedJobs implements TurnJobs {
         own(job),
       );
       if (row !== undefined)
-        await insert(inside, ALONE, job.id, String(row['project_id']), attempt);
+        await insert(inside, ALONE, job.id, { projectId: String(row['project_id']) }, attempt);
     });
   }
 
@@ -146,12 +153,13 @@ async function insert(
   runner: Runner,
   queue: QueueName,
   id: string,
-  projectId: string,
+  { projectId, priority }: QueuePlace,
   attemptsBefore: number,
 ): Promise<void> {
-  const values: SqlValue[] = [queue, id, projectId, attemptsBefore];
+  const isBatch = Number(priority === 'batch');
+  const values: SqlValue[] = [queue, id, projectId, attemptsBefore, isBatch];
   await runner.all(
-    `insert into simulated_job (queue, id, project_id, attempts_before) values ($1, $2, $3, $4)
+    `insert into simulated_job (queue, id, project_id, attempts_before, is_batch) values ($1, $2, $3, $4, $5)
      on conflict do nothing`,
     values as (string | number)[],
   );

@@ -106,7 +106,7 @@ async function start(
       turns,
       clock,
       isOnly: false,
-      perProject: 1_000,
+      perProject: { others: 1_000, projects: {} },
       onError: (error) => report(`the queue of ${name}`, error),
     },
   );
@@ -135,6 +135,7 @@ async function start(
       controllerTurnsPerMinute: PER_MINUTE,
     }),
     maxWaiting: 1_000,
+    limitsOf: () => ({ queued: 10_000, tokensPerDay: null }),
     isStopping: () => false,
     onEvent,
   });

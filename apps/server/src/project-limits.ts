@@ -1,0 +1,63 @@
+import type { RunningLimits } from '@orion/contracts';
+
+/** What one project may have, in all processes of a store together. */
+export type ProjectLimits = {
+  /** Turns that run at the same time, those that wait for a person included; further ones wait. */
+  readonly running: number;
+  /** Turns that wait; with more, further ones get RATE_LIMITED. */
+  readonly queued: number;
+  /**
+   * Tokens that its turns of one day may have used, by UTC, before further turns get RATE_LIMITED. A turn counts when it
+   * ends. Null: any number.
+   */
+  readonly tokensPerDay: number | null;
+};
+
+/** By project. `*` is each that is not named, and what the others leave out. */
+export type LimitsByProject = Readonly<Record<string, Partial<ProjectLimits>>>;
+
+export const DEFAULT_PROJECT_LIMITS: ProjectLimits = {
+  running: 1_000,
+  queued: 10_000,
+  tokensPerDay: null,
+};
+const OTHERS = '*';
+
+export function limitsOf(given: LimitsByProject, projectId: string): ProjectLimits {
+  const own = Object.hasOwn(given, projectId) ? given[projectId] : {};
+  return { ...DEFAULT_PROJECT_LIMITS, ...given[OTHERS], ...own };
+}
+
+export function runningLimits(given: LimitsByProject): RunningLimits {
+  const names = Object.keys(given).filter((name) => name !== OTHERS);
+  return {
+    others: limitsOf(given, OTHERS).running,
+    projects: Object.fromEntries(names.map((name) => [name, limitsOf(given, name).running])),
+  };
+}
+
+/** A sentence about each value that is none. */
+export function projectLimitProblems(given: LimitsByProject): readonly string[] {
+  return Object.entries(given).flatMap(([project, limits]) => {
+    const what = `The limits of the project ${JSON.stringify(project)}`;
+    if (project === '' || !isObject(limits))
+      return [`${what} are not an object such as {"running": 10}.`];
+    return Object.entries(limits).flatMap(([name, limit]) => {
+      if (!Object.hasOwn(DEFAULT_PROJECT_LIMITS, name))
+        return [`${what} have ${JSON.stringify(name)}, but not running, queued or tokensPerDay.`];
+      const isNone = name === 'tokensPerDay' && limit === null;
+      if (isNone || (Number.isSafeInteger(limit) && Number(limit) >= 1 && fits(name, limit)))
+        return [];
+      return [`${what}: ${name} is ${JSON.stringify(limit)}, but must be a whole number from 1.`];
+    });
+  });
+}
+
+/** The engine counts turns in 32 bits. */
+function fits(name: string, limit: unknown): boolean {
+  return name === 'tokensPerDay' || Number(limit) < 2 ** 31;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
