@@ -256,7 +256,8 @@ export class PgBossQueue implements TurnQueue {
       const room = Math.min(BATCH, this.#limits.slots - running);
       const taken = await this.#fetch(TURNS, room);
       for (const held of taken) void this.#attempt(held);
-      if (taken.length < room) return;
+      // Fewer than there was room for: those of a project that then ran as many as it may stood before others.
+      if (taken.length === 0) return;
     }
   }
 

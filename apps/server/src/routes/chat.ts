@@ -1,4 +1,5 @@
 import { createRoute } from '@hono/zod-openapi';
+import { defined } from '@orion/contracts';
 import type { MessageRequest, ProtocolName } from '@orion/contracts';
 
 import { errorsOf } from '../answers/described-errors.ts';
@@ -87,7 +88,7 @@ async function submit(
         conversationId: body.conversationId ?? null,
         protocol,
         metadata: body.metadata ?? {},
-        priority: body.priority ?? 'interactive',
+        ...defined({ priority: body.priority }),
       },
       requestKeyOf(headers, `POST ${route}`, body),
     );

@@ -66,7 +66,7 @@ export class SimulatedJobs implements TurnJobs {
       const singleton = `and ($1 <> '${ALONE}' or not exists
         (select 1 from simulated_job where queue = '${ALONE}' and state = 'active'))`;
       const waiting = await inside.all(
-        `select id, attempts_before from simulated_job as job
+        `select id, project_id, attempts_before from simulated_job as job
          where queue = $1 and state <> 'active' ${singleton}
            and (select count(*) from simulated_job as other
                 where other.project_id = job.project_id and other.state = 'active')
@@ -80,7 +80,13 @@ export class SimulatedJobs implements TurnJobs {
         ],
       );
       const taken: { job: Job; attempt: number }[] = [];
-      for (const { id = null, attempts_before: before = 0 } of waiting) {
+      for (const { id = null, project_id: project = '', attempts_before: before = 0 } of waiting) {
+        const [active] = await inside.all(
+          `select count(*) as jobs from simulated_job where project_id = $1 and state = 'active'`,
+          [project],
+        );
+        const limit = perProject.projects[String(project)] ?? perProject.others;
+        if (Number(active?.['jobs']) >= limit) continue;
         const [row] = await inside.all(
           `update simulated_job set retry_count = retry_count + (state = 'retry'), state = 'active', touched_at = ${NOW}
            where queue = $1 and id = $2 returning retry_count`,
