@@ -115,6 +115,29 @@ it('takes up a turn that has no job, with an attempt behind those it had', async
   await expect.poll(() => attempts).toEqual([{ turnId: turn.turnId, attempt: 4 }]);
 });
 
+it('takes at once what stands behind turns of a project that runs as many as it may', async () => {
+  const store = await openTestStore();
+  const { queue } = await openQueue(store, { perProject: { others: 1, projects: {} } });
+  const turns = [newTurn('p'), newTurn('p'), newTurn('q')];
+  for (const turn of turns)
+    await store.servedTurns.submit(turn, null, (id, inside) => queue.submit(id, inside, turn));
+  const handed: string[] = [];
+  const end = Promise.withResolvers<void>();
+  queue.work(
+    async ({ turnId }) => {
+      handed.push(turnId);
+      await end.promise;
+    },
+    { slots: 2 },
+  );
+  // Its clock stands still: it does not look again by itself.
+  await expect
+    .poll(() => handed.map((id) => turns.findIndex(({ turnId }) => turnId === id)))
+    .toContain(2);
+  expect(handed).toHaveLength(2);
+  end.resolve();
+});
+
 it('says to an attempt that was given to another process that it is lost, and lets it change nothing', async () => {
   const store = await openTestStore();
   const { queue, pass } = await openQueue(store);
