@@ -12,6 +12,7 @@ import { cancelElsewhere } from './src/several-servers/cancel.ts';
 import { endProcesses } from './src/several-servers/poison.ts';
 import { LONG_WAYS, runForLong } from './src/several-servers/long.ts';
 import { readInEveryManner } from './src/several-servers/readers.ts';
+import { shareSlots } from './src/several-servers/fairness.ts';
 import { sendTwice } from './src/several-servers/keys.ts';
 import type { Scenario } from './src/several-servers/scenario.ts';
 
@@ -42,6 +43,7 @@ const SLOWER_SECONDS = 1;
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   acceptance: playAcceptance,
   cancel: cancelElsewhere,
+  fairness: shareSlots,
   keys: sendTwice,
   poison: endProcesses,
   long: (options, postgres) => {

@@ -74,7 +74,12 @@ it('gives a turn back before the store has answered that nobody has it', async (
   const begun = Promise.withResolvers<void>();
   const givenBack = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<void>();
-  const queue = new InProcessQueue({ turns, clock: systemClock, onError: () => undefined });
+  const queue = new InProcessQueue({
+    turns,
+    clock: systemClock,
+    perProject: { others: 100, projects: {} },
+    onError: () => undefined,
+  });
   const giveBack = queue.giveBack.bind(queue);
   queue.giveBack = (...attempt) => {
     givenBack.resolve();

@@ -150,13 +150,14 @@ function moveEnd(dialect: SqlRunner['dialect'], put: PutColumns): string {
 
 /** What its requests to models have used. A number that a provider invents keeps no turn from ending. */
 function tokensOf(dialect: SqlRunner['dialect']): string {
+  const whole = wholeData(dialect, 'spent');
   const count = (name: string): string => {
     const text =
-      dialect === 'sqlite' ? `json_extract(data, '$.${name}')` : `data::json ->> '${name}'`;
+      dialect === 'sqlite' ? `json_extract(data, '$.${name}')` : `(${whole})::json ->> '${name}'`;
     const type =
       dialect === 'sqlite'
         ? `json_type(data, '$.${name}') in ('integer', 'real')`
-        : `json_typeof(data::json -> '${name}') = 'number'`;
+        : `json_typeof((${whole})::json -> '${name}') = 'number'`;
     const number = dialect === 'sqlite' ? text : `(${text})::numeric`;
     return `case when ${type} and ${number} between 0 and ${MAX_TOKENS} then cast(${number} as bigint) else 0 end`;
   };

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,7 +40,11 @@ export type Served = ServerAddress & {
   ask(method: 'GET' | 'POST', path: string, body?: unknown, key?: string): Promise<Answer>;
 };
 
-export type Answer = { readonly status: number; readonly body: unknown };
+export type Answer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+};
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -168,7 +173,8 @@ function ask(
         response.once('error', reject);
         response.once('end', () => {
           const parsed = text === '' ? null : (JSON.parse(text) as unknown);
-          resolve({ status: response.statusCode ?? 0, body: parsed });
+          const { statusCode: status = 0, headers } = response;
+          resolve({ status, headers, body: parsed });
         });
       },
     );
