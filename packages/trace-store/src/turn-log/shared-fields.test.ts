@@ -73,12 +73,16 @@ test('a later owner of another protocol stores its events whole', async () => {
 });
 
 test('what a turn has used is counted from events that leave out what they share', async () => {
-  const { epoch } = await log.acquire('t', 1);
+  const { epoch } = await log.acquire('spends', 1);
   const used = { ...IDS, inputTokens: 90, outputTokens: 10 };
-  await log.append('t', epoch, 1, [
+  await log.append('spends', epoch, 1, [
     { seq: 1, kind: 'usage', data: used },
     { seq: 2, kind: 'usage', data: used },
   ]);
-  await log.append('t', epoch, 3, [{ seq: 3, kind: 'done', data: { ...IDS, status: 'complete' } }]);
-  expect(await database.all('select tokens from turn')).toEqual([{ tokens: 200 }]);
+  await log.append('spends', epoch, 3, [
+    { seq: 3, kind: 'done', data: { ...IDS, status: 'complete' } },
+  ]);
+  expect(await database.all(`select tokens from turn where turn_id = 'spends'`)).toEqual([
+    { tokens: 200 },
+  ]);
 });
