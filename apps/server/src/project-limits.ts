@@ -2,8 +2,8 @@ import type { RunningLimits } from '@orion/contracts';
 
 /** What one project may have, in all processes of a store together. */
 export type ProjectLimits = {
-  /** Turns that run at the same time, those that wait for a person included; further ones wait. */
-  readonly running: number;
+  /** Turns that run at the same time, those that wait for a person included; further ones wait. Null: any number. */
+  readonly running: number | null;
   /** Turns that wait; with more, further ones get RATE_LIMITED. */
   readonly queued: number;
   /**
@@ -17,7 +17,7 @@ export type ProjectLimits = {
 export type LimitsByProject = Readonly<Record<string, Partial<ProjectLimits>>>;
 
 export const DEFAULT_PROJECT_LIMITS: ProjectLimits = {
-  running: 1_000,
+  running: null,
   queued: 10_000,
   tokensPerDay: null,
 };
@@ -29,10 +29,11 @@ export function limitsOf(given: LimitsByProject, projectId: string): ProjectLimi
 }
 
 export function runningLimits(given: LimitsByProject): RunningLimits {
+  const limitOf = (name: string): number => limitsOf(given, name).running ?? Infinity;
   const names = Object.keys(given).filter((name) => name !== OTHERS);
   return {
-    others: limitsOf(given, OTHERS).running,
-    projects: Object.fromEntries(names.map((name) => [name, limitsOf(given, name).running])),
+    others: limitOf(OTHERS),
+    projects: new Map(names.map((name) => [name, limitOf(name)])),
   };
 }
 
@@ -45,7 +46,7 @@ export function projectLimitProblems(given: LimitsByProject): readonly string[] 
     return Object.entries(limits).flatMap(([name, limit]) => {
       if (!Object.hasOwn(DEFAULT_PROJECT_LIMITS, name))
         return [`${what} have ${JSON.stringify(name)}, but not running, queued or tokensPerDay.`];
-      const isNone = name === 'tokensPerDay' && limit === null;
+      const isNone = limit === null && name !== 'queued';
       if (isNone || (Number.isSafeInteger(limit) && Number(limit) >= 1 && fits(name, limit)))
         return [];
       return [`${what}: ${name} is ${JSON.stringify(limit)}, but must be a whole number from 1.`];

@@ -38,11 +38,11 @@ export type QueuePlace = {
   readonly priority?: TurnPriority;
 };
 
-/** How many turns of one project run at the same time, in all processes together: what is out of these waits. */
+/** How many turns of one project run at the same time, in all processes together: further ones wait. */
 export type RunningLimits = {
-  /** Of each project that is not named. */
+  /** Of each project that is not named. Infinity: any number. */
   readonly others: number;
-  readonly projects: { readonly [projectId: string]: number };
+  readonly projects: ReadonlyMap<string, number>;
 };
 
 /**

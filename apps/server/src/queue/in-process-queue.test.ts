@@ -54,7 +54,7 @@ function queueOver(rows: { turnId: string; attempt: number }[]) {
       return rows.map((row) => ({ ...row, projectId: 'p', priority: 'interactive' as const }));
     },
   };
-  const perProject = { others: 100, projects: {} };
+  const perProject = { others: Infinity, projects: new Map() };
   const queue = new InProcessQueue({
     turns,
     clock,

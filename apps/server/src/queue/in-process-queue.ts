@@ -218,7 +218,7 @@ export class InProcessQueue implements TurnQueue {
 
   #hasRoom(projectId: string): boolean {
     const { others, projects } = this.#options.perProject;
-    const limit = projects[projectId] ?? others;
+    const limit = projects.get(projectId) ?? others;
     if (this.#held.size < limit) return true;
     let running = 0;
     for (const { place } of this.#held.values()) if (place.projectId === projectId) running += 1;

@@ -33,6 +33,8 @@ const SETTINGS = {
   expireInSeconds: 86_400,
   retentionSeconds: 365 * 86_400,
 } as const;
+/** The engine counts in 32 bits. */
+const MOST_RUNNING = 2 ** 31 - 1;
 const STARTS = 3;
 /** The pause before another start. */
 const AGAIN_MS = 500;
@@ -118,15 +120,20 @@ export class PgBossJobs {
     return turns;
   }
 
-  /** In the order in which they come, with the number of the attempt that each is handed out for. */
+  /**
+   * In the order in which they come, with the number of the attempt that each is handed out for. Of several jobs at
+   * once the engine would choose by their ids which ones of a project are within its limit, so where there are limits it
+   * is asked for one.
+   */
   async take(
     queue: QueueName,
     { atMost, perProject }: { readonly atMost: number; readonly perProject: RunningLimits },
   ): Promise<readonly { readonly job: Job; readonly attempt: number }[]> {
+    const groupConcurrency = groupConcurrencyOf(perProject);
     const jobs = await this.#engine.fetch<JobData>(queue, {
-      batchSize: atMost,
+      batchSize: groupConcurrency === null ? atMost : 1,
       includeMetadata: true,
-      groupConcurrency: { default: perProject.others, tiers: perProject.projects },
+      ...(groupConcurrency === null ? {} : { groupConcurrency }),
     });
     return jobs
       .toSorted(
@@ -216,6 +223,16 @@ async function startEngine({ database, onError }: PgBossJobsOptions): Promise<Pg
 /** The engine limits a project by the tier that its jobs name: each project has its own. */
 function placeOf({ projectId, priority = 'interactive' }: QueuePlace) {
   return { group: { id: projectId, tier: projectId }, priority: PRIORITIES[priority] };
+}
+
+/** Null: any project may run any number, about which the engine need not look. */
+function groupConcurrencyOf({ others, projects }: RunningLimits) {
+  if ([others, ...projects.values()].every((limit) => limit === Infinity)) return null;
+  const atMost = (limit: number): number => Math.min(limit, MOST_RUNNING);
+  return {
+    default: atMost(others),
+    tiers: Object.fromEntries([...projects].map(([name, limit]) => [name, atMost(limit)])),
+  };
 }
 
 /** What the engine answers; its types leave it out. */

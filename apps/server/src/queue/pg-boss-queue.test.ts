@@ -77,7 +77,7 @@ async function openQueue(
     turns,
     clock,
     isOnly: false,
-    perProject: { others: 100, projects: {} },
+    perProject: { others: Infinity, projects: new Map() },
     onError: () => undefined,
     ...options,
   });
@@ -117,7 +117,7 @@ it('takes up a turn that has no job, with an attempt behind those it had', async
 
 it('takes at once what stands behind turns of a project that runs as many as it may', async () => {
   const store = await openTestStore();
-  const { queue } = await openQueue(store, { perProject: { others: 1, projects: {} } });
+  const { queue } = await openQueue(store, { perProject: { others: 1, projects: new Map() } });
   const turns = [newTurn('p'), newTurn('p'), newTurn('q')];
   for (const turn of turns)
     await store.servedTurns.submit(turn, null, (id, inside) => queue.submit(id, inside, turn));
@@ -302,7 +302,9 @@ it('leaves a turn alone whose job has a format of a newer version, which takes i
 
 it('leaves room for other projects where one has more turns than it may run', async () => {
   const store = await openTestStore();
-  const { queue, pass } = await openQueue(store, { perProject: { others: 2, projects: {} } });
+  const { queue, pass } = await openQueue(store, {
+    perProject: { others: 2, projects: new Map() },
+  });
   const running: string[] = [];
   const end = Promise.withResolvers<void>();
   const turns = [newTurn('a'), newTurn('a'), newTurn('a'), newTurn('b')];

@@ -256,7 +256,7 @@ export class PgBossQueue implements TurnQueue {
       const room = Math.min(BATCH, this.#limits.slots - running);
       const taken = await this.#fetch(TURNS, room);
       for (const held of taken) void this.#attempt(held);
-      // Fewer than there was room for: those of a project that then ran as many as it may stood before others.
+      // Fewer than there is room for say nothing: where projects have limits, they come one by one.
       if (taken.length === 0) return;
     }
   }

@@ -22,7 +22,7 @@ it('acquires a turn again whose owner it became without an answer, as the same a
     queue: new InProcessQueue({
       turns,
       clock: systemClock,
-      perProject: { others: 100, projects: {} },
+      perProject: { others: Infinity, projects: new Map() },
       onError: () => undefined,
     }),
     turns,

@@ -17,14 +17,18 @@ it('a project has its own limits, those of all others, or the defaults', () => {
   const given = { '*': { running: 5, queued: 6 }, own: { running: 7, tokensPerDay: 8 } };
   expect(limitsOf(given, 'own')).toEqual({ running: 7, queued: 6, tokensPerDay: 8 });
   expect(limitsOf(given, 'constructor')).toEqual({ running: 5, queued: 6, tokensPerDay: null });
-  expect(limitsOf({}, 'own')).toEqual({ running: 1_000, queued: 10_000, tokensPerDay: null });
-  expect(runningLimits(given)).toEqual({ others: 5, projects: { own: 7 } });
+  expect(limitsOf({}, 'own')).toEqual({ running: null, queued: 10_000, tokensPerDay: null });
+  expect(runningLimits(given)).toEqual({ others: 5, projects: new Map([['own', 7]]) });
+  const own = { '*': { running: 5 }, free: { running: null } };
+  expect(runningLimits(own)).toEqual({ others: 5, projects: new Map([['free', Infinity]]) });
+  expect(runningLimits({}).others).toBe(Infinity);
 });
 
 it.each([
   [{ p: { running: 0 } }, 'running is 0'],
   [{ p: { running: 2 ** 31 } }, 'running is 2147483648'],
   [{ '*': { queued: 1.5 } }, 'queued is 1.5'],
+  [{ '*': { queued: null } }, 'queued is null'],
   [{ p: { tokensPerDay: '7' } }, 'tokensPerDay is "7"'],
   [{ p: { tokens: 1 } }, 'have "tokens"'],
   [{ p: 5 }, 'are not an object'],

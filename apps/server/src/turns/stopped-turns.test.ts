@@ -31,7 +31,7 @@ it('gives a turn back that was being acquired when the others were handed off', 
   const queue = new InProcessQueue({
     turns,
     clock: systemClock,
-    perProject: { others: 100, projects: {} },
+    perProject: { others: Infinity, projects: new Map() },
     onError: () => undefined,
   });
   const runner = new TurnRunner({
@@ -77,7 +77,7 @@ it('gives a turn back before the store has answered that nobody has it', async (
   const queue = new InProcessQueue({
     turns,
     clock: systemClock,
-    perProject: { others: 100, projects: {} },
+    perProject: { others: Infinity, projects: new Map() },
     onError: () => undefined,
   });
   const giveBack = queue.giveBack.bind(queue);

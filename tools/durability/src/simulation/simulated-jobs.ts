@@ -76,7 +76,7 @@ export class SimulatedJobs implements TurnJobs {
           queue,
           queue === ALONE ? Math.min(1, atMost) : atMost,
           perProject.others,
-          JSON.stringify(perProject.projects),
+          JSON.stringify(Object.fromEntries(perProject.projects)),
         ],
       );
       const taken: { job: Job; attempt: number }[] = [];
@@ -85,7 +85,7 @@ export class SimulatedJobs implements TurnJobs {
           `select count(*) as jobs from simulated_job where project_id = $1 and state = 'active'`,
           [project],
         );
-        const limit = perProject.projects[String(project)] ?? perProject.others;
+        const limit = perProject.projects.get(String(project)) ?? perProject.others;
         if (Number(active?.['jobs']) >= limit) continue;
         const [row] = await inside.all(
           `update simulated_job set retry_count = retry_count + (state = 'retry'), state = 'active', touched_at = ${NOW}

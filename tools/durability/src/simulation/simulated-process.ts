@@ -106,7 +106,7 @@ async function start(
       turns,
       clock,
       isOnly: false,
-      perProject: { others: 1_000, projects: {} },
+      perProject: { others: Infinity, projects: new Map() },
       onError: (error) => report(`the queue of ${name}`, error),
     },
   );
