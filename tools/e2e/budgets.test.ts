@@ -1,3 +1,4 @@
+// @module-tag long
 import { expect } from 'vitest';
 
 import { beginCall, LAST_WORD } from './support/scripts.ts';

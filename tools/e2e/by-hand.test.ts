@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 
 import type { Sandbox } from './support/sandbox.ts';
 import { numbered, writeMessages } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 const TEXT = numbered('const value', 1, 12);
 
@@ -31,9 +31,7 @@ describe('R074: recover-session', () => {
     expect(await machine.sessions()).toEqual([]);
   });
 
-  test.concurrent('--out copies the raw text and leaves the session as it is', async ({
-    machine,
-  }) => {
+  longTest('--out copies the raw text and leaves the session as it is', async ({ machine }) => {
     const id = await paused(machine);
     const out = join(machine.root, 'copy.txt');
     const ended = await machine.run(['recover-session', id, '--out', out]);
@@ -47,9 +45,7 @@ describe('R074: recover-session', () => {
     );
   });
 
-  test.concurrent('--discard moves it to the attic, where it is still found', async ({
-    machine,
-  }) => {
+  longTest('--discard moves it to the attic, where it is still found', async ({ machine }) => {
     const id = await paused(machine);
     const ended = await machine.run(['recover-session', id, '--discard']);
     expect(ended.exitCode, ended.stderr).toBe(0);
@@ -61,18 +57,19 @@ describe('R074: recover-session', () => {
     expect(await machine.attic()).toEqual([]);
   });
 
-  test.concurrent('an id that is unknown or no id at all: exit 1, SESSION_NOT_FOUND', async ({
-    machine,
-  }) => {
-    for (const id of ['3f0c6b5e-8d4a-4c1b-9d57-0a1b2c3d4e5f', '../../etc', 'x']) {
-      const ended = await machine.run(['recover-session', id, '--finalize', '--json']);
-      expect(ended.exitCode, id).toBe(1);
-      expect(ended.stderr).toContain('orion: SESSION_NOT_FOUND: Session not found or expired.');
-      expect(ended.result()).toMatchObject({ status: 'error', exitCode: 1 });
-    }
-  });
+  longTest(
+    'an id that is unknown or no id at all: exit 1, SESSION_NOT_FOUND',
+    async ({ machine }) => {
+      for (const id of ['3f0c6b5e-8d4a-4c1b-9d57-0a1b2c3d4e5f', '../../etc', 'x']) {
+        const ended = await machine.run(['recover-session', id, '--finalize', '--json']);
+        expect(ended.exitCode, id).toBe(1);
+        expect(ended.stderr).toContain('orion: SESSION_NOT_FOUND: Session not found or expired.');
+        expect(ended.result()).toMatchObject({ status: 'error', exitCode: 1 });
+      }
+    },
+  );
 
-  test.concurrent('options that exclude each other: exit 2', async ({ machine }) => {
+  longTest('options that exclude each other: exit 2', async ({ machine }) => {
     for (const options of [
       ['--finalize', '--discard'],
       ['--end-at', '3'],
@@ -83,9 +80,7 @@ describe('R074: recover-session', () => {
     }
   });
 
-  test.concurrent('--answer without an open question: exit 2, the session stays', async ({
-    machine,
-  }) => {
+  longTest('--answer without an open question: exit 2, the session stays', async ({ machine }) => {
     const id = await paused(machine);
     const ended = await machine.run(['recover-session', id, '--finalize', '--answer', 'keep']);
     expect(ended.exitCode, ended.stderr).toBe(2);
@@ -121,27 +116,28 @@ describe('R247: a target that changed since begin', () => {
     expect(String(await machine.read('a.ts'))).toBe('somebody else\n');
   });
 
-  test.concurrent('--on-conflict=overwrite replaces it and keeps the version that was there', async ({
-    machine,
-  }) => {
-    await machine.write('a.ts', 'at begin\n');
-    const id = await paused(machine, { operation: 'overwrite' });
-    await machine.write('a.ts', 'changed since\n');
-    const refused = await machine.run(['recover-session', id, '--finalize', '--json']);
-    expect(refused.result().paused).toMatchObject([{ code: 'TARGET_CHANGED' }]);
+  longTest(
+    '--on-conflict=overwrite replaces it and keeps the version that was there',
+    async ({ machine }) => {
+      await machine.write('a.ts', 'at begin\n');
+      const id = await paused(machine, { operation: 'overwrite' });
+      await machine.write('a.ts', 'changed since\n');
+      const refused = await machine.run(['recover-session', id, '--finalize', '--json']);
+      expect(refused.result().paused).toMatchObject([{ code: 'TARGET_CHANGED' }]);
 
-    const ended = await machine.run([
-      'recover-session',
-      id,
-      '--finalize',
-      '--on-conflict=overwrite',
-      '--json',
-    ]);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(String(await machine.read('a.ts'))).toBe(TEXT);
-    const backup = ended.result().receipts[0]?.backup_id ?? '';
-    expect(backup).not.toBe('');
-  });
+      const ended = await machine.run([
+        'recover-session',
+        id,
+        '--finalize',
+        '--on-conflict=overwrite',
+        '--json',
+      ]);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.ts'))).toBe(TEXT);
+      const backup = ended.result().receipts[0]?.backup_id ?? '';
+      expect(backup).not.toBe('');
+    },
+  );
 });
 
 describe('clean-sessions', () => {

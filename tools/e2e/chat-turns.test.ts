@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 
 import { at, type Sandbox } from './support/sandbox.ts';
 import { beginCall, LAST_WORD, numbered, writeDocument, writeMessages } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 /** Hazard: in a conversation a turn cannot be stopped, a prompt is sent twice or lost, or leaving loses a line. R061, R256. */
@@ -50,6 +50,7 @@ describe('stopping and leaving', () => {
 
   test.concurrent.for(['rich', 'plain'])(
     '%s: a stop sends nothing that waits, and gives it back',
+    { tags: ['long'] },
     async (face, { machine }) => {
       const isPlain = face === 'plain';
       const provider = await machine.provider(STALLED);
@@ -120,9 +121,7 @@ describe('stopping and leaving', () => {
     expect((await second.finished).exitCode).toBe(0);
   });
 
-  test.concurrent('an unfinished file is kept by a no, and put aside by /writes', async ({
-    machine,
-  }) => {
+  longTest('an unfinished file is kept by a no, and put aside by /writes', async ({ machine }) => {
     const provider = await machine.provider(STALLED);
     await machine.askUntilKilled(provider, 5000);
     const terminal = chat(machine, provider);
@@ -141,27 +140,28 @@ describe('stopping and leaving', () => {
     expect((await terminal.finished).exitCode).toBe(0);
   });
 
-  test.concurrent('Ctrl-C on an empty line leaves when it comes twice, SIGTERM at once', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider({ behaviours: [LAST_WORD] });
-    const terminal = chat(machine, provider);
-    await terminal.waitForOutput('> ');
-    terminal.type('Hello.\r');
-    await terminal.waitForOutput('Turn ended: done.');
-    await waitFor('the prompt', () => terminal.output().trimEnd().endsWith('>'));
-    terminal.type('\u0003');
-    await terminal.waitForOutput('Ctrl-C again leaves.');
-    terminal.type('\u0003');
-    expect((await terminal.finished).exitCode).toBe(0);
-    const other = chat(machine, provider);
-    await other.waitForOutput('> ');
-    other.kill('SIGTERM');
-    expect((await other.finished).exitCode).toBe(0);
-  });
+  longTest(
+    'Ctrl-C on an empty line leaves when it comes twice, SIGTERM at once',
+    async ({ machine }) => {
+      const provider = await machine.provider({ behaviours: [LAST_WORD] });
+      const terminal = chat(machine, provider);
+      await terminal.waitForOutput('> ');
+      terminal.type('Hello.\r');
+      await terminal.waitForOutput('Turn ended: done.');
+      await waitFor('the prompt', () => terminal.output().trimEnd().endsWith('>'));
+      terminal.type('\u0003');
+      await terminal.waitForOutput('Ctrl-C again leaves.');
+      terminal.type('\u0003');
+      expect((await terminal.finished).exitCode).toBe(0);
+      const other = chat(machine, provider);
+      await other.waitForOutput('> ');
+      other.kill('SIGTERM');
+      expect((await other.finished).exitCode).toBe(0);
+    },
+  );
 });
 
-test.concurrent('says that a provider is asked again, and when', async ({ machine }) => {
+longTest('says that a provider is asked again, and when', async ({ machine }) => {
   const faults = [{ kind: 'status', status: 429, reply: 1, times: 1, retryAfter: '1' }] as const;
   const provider = await machine.provider({ behaviours: [LAST_WORD], faults });
   const terminal = chat(machine, provider);
@@ -174,7 +174,7 @@ test.concurrent('says that a provider is asked again, and when', async ({ machin
   expect((await terminal.finished).exitCode).toBe(0);
 });
 
-test.concurrent('sends a prompt that came during a turn once, after it', async ({ machine }) => {
+longTest('sends a prompt that came during a turn once, after it', async ({ machine }) => {
   const provider = await machine.provider({
     behaviours: [{ name: 'slow', reply: { text: 'One. Two.' }, shape: { firstDelayMs: 700 } }],
   });
@@ -212,25 +212,26 @@ test.concurrent('keeps what was being typed when the terminal is closed', async 
   await second.finished;
 });
 
-test.concurrent('a prompt that waited is not to be edited where nothing can be put', async ({
-  machine,
-}) => {
-  const provider = await machine.provider(STALLED);
-  const first = chat(machine, provider);
-  await first.waitForOutput('> ');
-  first.type('Write it.\r');
-  await machine.savedSession(5000);
-  first.type('later\r');
-  await first.waitForOutput('Waits for the end of the turn: 1.');
-  first.kill('SIGHUP');
-  await first.finished;
-  const second = chat(machine, provider, { args: ['--recover', 'no'] });
-  const shown = await second.waitForOutput('Send it now?');
-  expect(await second.waitForOutput('3 (d)iscard')).not.toContain('(e)dit');
-  expect(shown).toContain('> later');
-  second.kill('SIGTERM');
-  await second.finished;
-});
+longTest(
+  'a prompt that waited is not to be edited where nothing can be put',
+  async ({ machine }) => {
+    const provider = await machine.provider(STALLED);
+    const first = chat(machine, provider);
+    await first.waitForOutput('> ');
+    first.type('Write it.\r');
+    await machine.savedSession(5000);
+    first.type('later\r');
+    await first.waitForOutput('Waits for the end of the turn: 1.');
+    first.kill('SIGHUP');
+    await first.finished;
+    const second = chat(machine, provider, { args: ['--recover', 'no'] });
+    const shown = await second.waitForOutput('Send it now?');
+    expect(await second.waitForOutput('3 (d)iscard')).not.toContain('(e)dit');
+    expect(shown).toContain('> later');
+    second.kill('SIGTERM');
+    await second.finished;
+  },
+);
 
 describe('approvals', () => {
   test.concurrent('a no keeps the text, a reason reaches the model, a yes writes, d shows a long diff', async ({
@@ -274,46 +275,47 @@ describe('approvals', () => {
     expect((await terminal.finished).exitCode).toBe(0);
   });
 
-  test.concurrent('"all of this turn" covers its files, but no protected path, no command and no later turn', async ({
-    machine,
-  }) => {
-    const write = (target_file: string, after: number): Behaviour =>
-      beginCall({ target_file }, after);
-    const provider = await machine.provider({
-      behaviours: [
-        { name: 'text', when: { toolChoice: 'none' }, reply: { text: 'new\nDONE' } },
-        write('a.txt', 0),
-        write('b.txt', 1),
-        write('.env', 2),
-        {
-          name: 'line',
-          when: { toolResults: 3 },
-          reply: { toolCalls: [{ name: 'run_command', arguments: { command: 'touch made' } }] },
-        },
-        write('c.txt', 4),
-        LAST_WORD,
-      ],
-    });
-    const terminal = chat(machine, provider, { args: ['--approve', 'ask'] });
-    await terminal.waitForOutput('> ');
-    terminal.type('Write it.\r');
-    await terminal.waitForOutput('ll of this turn');
-    terminal.type('a\r');
-    await terminal.waitForOutput('.env is protected');
-    expect(String(await machine.read('b.txt'))).toBe('new\n');
-    terminal.type('y\r');
-    await terminal.waitForOutput('ll of this turn', 2);
-    expect(await machine.exists('.env')).toBe(false);
-    terminal.type('y\r');
-    await terminal.waitForOutput('touch made');
-    await terminal.waitForOutput('What it changes cannot be undone.');
-    terminal.type('n\r');
-    await terminal.waitForOutput('Turn ended: done, 4 files.');
-    expect(await machine.exists('made')).toBe(false);
-    expect(String(await machine.read('c.txt'))).toBe('new\n');
-    terminal.type('\u0004');
-    expect((await terminal.finished).exitCode).toBe(0);
-  });
+  longTest(
+    '"all of this turn" covers its files, but no protected path, no command and no later turn',
+    async ({ machine }) => {
+      const write = (target_file: string, after: number): Behaviour =>
+        beginCall({ target_file }, after);
+      const provider = await machine.provider({
+        behaviours: [
+          { name: 'text', when: { toolChoice: 'none' }, reply: { text: 'new\nDONE' } },
+          write('a.txt', 0),
+          write('b.txt', 1),
+          write('.env', 2),
+          {
+            name: 'line',
+            when: { toolResults: 3 },
+            reply: { toolCalls: [{ name: 'run_command', arguments: { command: 'touch made' } }] },
+          },
+          write('c.txt', 4),
+          LAST_WORD,
+        ],
+      });
+      const terminal = chat(machine, provider, { args: ['--approve', 'ask'] });
+      await terminal.waitForOutput('> ');
+      terminal.type('Write it.\r');
+      await terminal.waitForOutput('ll of this turn');
+      terminal.type('a\r');
+      await terminal.waitForOutput('.env is protected');
+      expect(String(await machine.read('b.txt'))).toBe('new\n');
+      terminal.type('y\r');
+      await terminal.waitForOutput('ll of this turn', 2);
+      expect(await machine.exists('.env')).toBe(false);
+      terminal.type('y\r');
+      await terminal.waitForOutput('touch made');
+      await terminal.waitForOutput('What it changes cannot be undone.');
+      terminal.type('n\r');
+      await terminal.waitForOutput('Turn ended: done, 4 files.');
+      expect(await machine.exists('made')).toBe(false);
+      expect(String(await machine.read('c.txt'))).toBe('new\n');
+      terminal.type('\u0004');
+      expect((await terminal.finished).exitCode).toBe(0);
+    },
+  );
 
   test.concurrent('a file that changed while its question was open is not overwritten, and /writes is named', async ({
     machine,
@@ -341,7 +343,7 @@ describe('approvals', () => {
     expect((await terminal.finished).exitCode).toBe(3);
   });
 
-  test.concurrent('a stop withdraws the question, and the text is saved', async ({ machine }) => {
+  longTest('a stop withdraws the question, and the text is saved', async ({ machine }) => {
     const provider = await machine.provider(writeMessages('a.txt', ['new\nDONE']));
     const terminal = chat(machine, provider, { args: ['--approve', 'ask'] });
     await terminal.waitForOutput('> ');
@@ -358,6 +360,7 @@ describe('approvals', () => {
 
   test.concurrent.for(['rich', 'plain'])(
     'B15, B16, %s: a hostile file is shown as text, in the question, too',
+    { tags: ['long'] },
     async (face, { machine }) => {
       const target = 'a\u00ad\u2065.txt';
       const provider = await machine.provider(

@@ -10,7 +10,7 @@ import { textOfLoaded } from './support/loaded.ts';
 import { configureUser } from './support/mcp.ts';
 import type { Sandbox } from './support/sandbox.ts';
 import { LAST_WORD, numbered, writeDocument } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 /** How each shell is started without what the person of this machine has set up, and how it takes the script. */
@@ -137,7 +137,7 @@ test.concurrent('completes in the workspace that the line names, and never fails
   expect(await machine.exists('.orion')).toBe(false);
 });
 
-test.concurrent('completes the ids of everything that a workspace has', async ({ machine }) => {
+longTest('completes the ids of everything that a workspace has', async ({ machine }) => {
   const provider = await machine.provider(writeDocument({ target: 'a.txt', content: TEXT }));
   const { session } = await machine.askUntilKilled(provider, 100);
   const other = await machine.provider({ behaviours: [LAST_WORD] });
@@ -156,7 +156,7 @@ test.concurrent('completes the ids of everything that a workspace has', async ({
   expect(await completed('mcp', 'test')).toBe('files\tstdio\n:4\n');
 });
 
-test.concurrent('loads nothing of it for any other command', async ({ machine }) => {
+longTest('loads nothing of it for any other command', async ({ machine }) => {
   const script = 'shellCompDirectiveKeepOrder';
   expect(await textOfLoaded(machine, 'completion', ['completion', 'zsh'])).toContain(script);
   for (const args of [['--version'], ['list-sessions'], ['--help'], ['complete', '--', 'ru']]) {

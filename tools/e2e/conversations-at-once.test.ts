@@ -1,3 +1,4 @@
+// @module-tag long
 import { DatabaseSync } from 'node:sqlite';
 
 import { expect } from 'vitest';

@@ -6,7 +6,7 @@ import type { SessionListing } from '@orion/contracts';
 
 import { at, type Sandbox, type SessionOnDisk } from './support/sandbox.ts';
 import { LAST_WORD, numbered, sha256, writeMessages } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 const TEXT = numbered('const value', 1, 12);
 
@@ -31,6 +31,7 @@ describe('R067: a session without usable metadata', () => {
     ['something else', '[]'],
   ] as const)(
     'is listed as damaged and never finalized, its text is readable: metadata %s',
+    { tags: ['long'] },
     async ([, metadata], { machine }) => {
       const session = await orphan(machine);
       const file = join(session.directory, 'metadata.json');
@@ -75,21 +76,22 @@ test.concurrent('R067: a broken state.json is rebuilt from the content file, whi
   expect(String(await machine.read('a.ts'))).toBe(TEXT);
 });
 
-test.concurrent('a session that came with the workspace is foreign: not offered, not finalized', async ({
-  machine,
-}) => {
-  const session = await orphan(machine);
-  const metadata = join(session.directory, 'metadata.json');
-  const text = await readFile(metadata, 'utf8');
-  await writeFile(metadata, text.replaceAll('a.ts', 'b.ts'));
-  expect(await listed(machine)).toMatchObject([{ status: 'foreign', recoverable: false }]);
-  const ended = await machine.run(['recover-session', session.id, '--finalize']);
-  expect(ended.exitCode).toBe(1);
-  expect(ended.stderr).toMatch(
-    /^orion: SESSION_FOREIGN: The write session \S+ was not made by you here\.$/mu,
-  );
-  expect(await machine.exists('b.ts')).toBe(false);
-});
+longTest(
+  'a session that came with the workspace is foreign: not offered, not finalized',
+  async ({ machine }) => {
+    const session = await orphan(machine);
+    const metadata = join(session.directory, 'metadata.json');
+    const text = await readFile(metadata, 'utf8');
+    await writeFile(metadata, text.replaceAll('a.ts', 'b.ts'));
+    expect(await listed(machine)).toMatchObject([{ status: 'foreign', recoverable: false }]);
+    const ended = await machine.run(['recover-session', session.id, '--finalize']);
+    expect(ended.exitCode).toBe(1);
+    expect(ended.stderr).toMatch(
+      /^orion: SESSION_FOREIGN: The write session \S+ was not made by you here\.$/mu,
+    );
+    expect(await machine.exists('b.ts')).toBe(false);
+  },
+);
 
 for (const [name, status, tags] of [
   ['metadata.json', 'damaged', []],

@@ -1,3 +1,4 @@
+// @module-tag long
 // Hazard: the commands of the guide do not do what it says.
 import { execFile, execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';

@@ -5,7 +5,7 @@ import type { Behaviour } from '@orion/llm-adapters/scripted';
 import { prompts, sent } from './support/requests.ts';
 import { at } from './support/sandbox.ts';
 import { LAST_WORD, writePieces } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 // Half a character can only reach a file through JSON escapes: `"\ud83d"` alone in an event of the stream.
@@ -30,48 +30,49 @@ function correctionsOf(events: readonly RunEvent[]) {
 }
 
 describe('A6: half a character', () => {
-  test.concurrent('three replies without a correction: one U+FFFD, and the receipt says so', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider({
-      behaviours: [...replies('sorry'), ...writePieces('a.txt', HALF), LAST_WORD],
-    });
-    const ended = await machine.ask(provider, ['--json']);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect((await machine.read('a.txt')).toString('hex')).toBe('41efbfbd420a');
-    expect(correctionsOf(ended.events())[0]).toEqual({
-      attempt: 1,
-      max_attempts: 3,
-      invalid_found: 1,
-      places: [
-        {
-          index: 1,
-          position: 1,
-          byte_offset: 1,
-          byte_length: 3,
-          line: 1,
-          column: 2,
-          code: 'surrogate',
-        },
-      ],
-    });
-    expect(prompts(provider.requests)).toEqual(
-      Array.from({ length: 3 }, () => expect.stringContaining('#1 (line 1): A⟦1⟧B')),
-    );
-    expect(ended.result().receipts[0]?.validation_summary).toEqual({
-      attempts: 3,
-      invalid_found: 1,
-      corrected: 0,
-      replaced: 1,
-      used_safe_replacement: true,
-      replaced_at: [{ line: 1, column: 2, byte_offset: 1 }],
-      original_length: 6,
-      final_length: 6,
-    });
-    // The reply is never content, and nothing of it is shown as the answer.
-    expect(ended.stdout).not.toContain('sorry');
-    expect(await machine.sessions()).toEqual([]);
-  });
+  longTest(
+    'three replies without a correction: one U+FFFD, and the receipt says so',
+    async ({ machine }) => {
+      const provider = await machine.provider({
+        behaviours: [...replies('sorry'), ...writePieces('a.txt', HALF), LAST_WORD],
+      });
+      const ended = await machine.ask(provider, ['--json']);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect((await machine.read('a.txt')).toString('hex')).toBe('41efbfbd420a');
+      expect(correctionsOf(ended.events())[0]).toEqual({
+        attempt: 1,
+        max_attempts: 3,
+        invalid_found: 1,
+        places: [
+          {
+            index: 1,
+            position: 1,
+            byte_offset: 1,
+            byte_length: 3,
+            line: 1,
+            column: 2,
+            code: 'surrogate',
+          },
+        ],
+      });
+      expect(prompts(provider.requests)).toEqual(
+        Array.from({ length: 3 }, () => expect.stringContaining('#1 (line 1): A⟦1⟧B')),
+      );
+      expect(ended.result().receipts[0]?.validation_summary).toEqual({
+        attempts: 3,
+        invalid_found: 1,
+        corrected: 0,
+        replaced: 1,
+        used_safe_replacement: true,
+        replaced_at: [{ line: 1, column: 2, byte_offset: 1 }],
+        original_length: 6,
+        final_length: 6,
+      });
+      // The reply is never content, and nothing of it is shown as the answer.
+      expect(ended.stdout).not.toContain('sorry');
+      expect(await machine.sessions()).toEqual([]);
+    },
+  );
 
   test.concurrent('a correction makes the file whole in one round', async ({ machine }) => {
     const provider = await machine.provider({
@@ -94,59 +95,61 @@ describe('A6: half a character', () => {
     expect(trace.stdout).not.toContain('A⟦1⟧B');
   });
 
-  test.concurrent('R093: both halves, whatever the events, are a character and no question', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider({
-      behaviours: [...writePieces('a.txt', ['\uD83D', '\uDE00', '\nDONE']), LAST_WORD],
-    });
-    const ended = await machine.ask(provider);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect((await machine.read('a.txt')).toString('hex')).toBe('f09f98800a');
-    expect(prompts(provider.requests)).toEqual([]);
-  });
+  longTest(
+    'R093: both halves, whatever the events, are a character and no question',
+    async ({ machine }) => {
+      const provider = await machine.provider({
+        behaviours: [...writePieces('a.txt', ['\uD83D', '\uDE00', '\nDONE']), LAST_WORD],
+      });
+      const ended = await machine.ask(provider);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect((await machine.read('a.txt')).toString('hex')).toBe('f09f98800a');
+      expect(prompts(provider.requests)).toEqual([]);
+    },
+  );
 });
 
 describe('R096 to R100: several places', () => {
   const many = Array.from({ length: 25 }, (_, index) => [`line ${index + 1} `, '\uDC00', '\n']);
 
-  test.concurrent('twenty in a round; what is missing is asked again, the rest after it', async ({
-    machine,
-  }) => {
-    const first = Array.from({ length: 20 }, (_, index) => `#${index + 1}: ${index + 1}`)
-      .filter((line) => !line.startsWith('#7:'))
-      .join('\n');
-    const second = ['#1: seven', '#2:', ...[3, 4, 5, 6].map((n) => `#${n}: x`)].join('\n');
-    const provider = await machine.provider({
-      behaviours: [
-        ...replies(first, second),
-        ...writePieces('a.txt', [...many.flat(), 'DONE']),
-        LAST_WORD,
-      ],
-    });
-    const ended = await machine.ask(provider, ['--json']);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    const expected = many.map((_, index) => {
-      const n = index + 1;
-      if (n === 7) return 'line 7 seven\n';
-      if (n === 21) return 'line 21 \n';
-      return n <= 20 ? `line ${n} ${n}\n` : `line ${n} x\n`;
-    });
-    expect(String(await machine.read('a.txt'))).toBe(expected.join(''));
-    const asked = prompts(provider.requests);
-    expect(asked).toHaveLength(2);
-    expect(asked[0]).toContain('20 places in a.txt');
-    expect(asked[1]).toContain('#1 (line 7): line 7 ⟦1⟧');
-    expect(asked[1]).toContain('#6 (line 25): line 25 ⟦6⟧');
-    expect(ended.result().receipts[0]?.validation_summary).toMatchObject({
-      attempts: 2,
-      invalid_found: 25,
-      corrected: 25,
-      replaced: 0,
-    });
-  });
+  longTest(
+    'twenty in a round; what is missing is asked again, the rest after it',
+    async ({ machine }) => {
+      const first = Array.from({ length: 20 }, (_, index) => `#${index + 1}: ${index + 1}`)
+        .filter((line) => !line.startsWith('#7:'))
+        .join('\n');
+      const second = ['#1: seven', '#2:', ...[3, 4, 5, 6].map((n) => `#${n}: x`)].join('\n');
+      const provider = await machine.provider({
+        behaviours: [
+          ...replies(first, second),
+          ...writePieces('a.txt', [...many.flat(), 'DONE']),
+          LAST_WORD,
+        ],
+      });
+      const ended = await machine.ask(provider, ['--json']);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      const expected = many.map((_, index) => {
+        const n = index + 1;
+        if (n === 7) return 'line 7 seven\n';
+        if (n === 21) return 'line 21 \n';
+        return n <= 20 ? `line ${n} ${n}\n` : `line ${n} x\n`;
+      });
+      expect(String(await machine.read('a.txt'))).toBe(expected.join(''));
+      const asked = prompts(provider.requests);
+      expect(asked).toHaveLength(2);
+      expect(asked[0]).toContain('20 places in a.txt');
+      expect(asked[1]).toContain('#1 (line 7): line 7 ⟦1⟧');
+      expect(asked[1]).toContain('#6 (line 25): line 25 ⟦6⟧');
+      expect(ended.result().receipts[0]?.validation_summary).toMatchObject({
+        attempts: 2,
+        invalid_found: 25,
+        corrected: 25,
+        replaced: 0,
+      });
+    },
+  );
 
-  test.concurrent('corrections of a round are kept when the others fail', async ({ machine }) => {
+  longTest('corrections of a round are kept when the others fail', async ({ machine }) => {
     const provider = await machine.provider({
       behaviours: [
         ...replies('#2: ok', 'no idea'),
@@ -169,9 +172,7 @@ describe('R096 to R100: several places', () => {
     });
   });
 
-  test.concurrent('a stream that breaks and a reply that is cut are rounds too', async ({
-    machine,
-  }) => {
+  longTest('a stream that breaks and a reply that is cut are rounds too', async ({ machine }) => {
     const provider = await machine.provider({
       behaviours: [
         {
@@ -256,7 +257,7 @@ describe('R098: a session that was interrupted while it was corrected', () => {
     ).toHaveLength(5);
   });
 
-  test.concurrent('cancelled, then written by hand: no model is asked', async ({ machine }) => {
+  longTest('cancelled, then written by hand: no model is asked', async ({ machine }) => {
     const provider = await machine.provider({
       behaviours: [stalling, ...writePieces('a.txt', HALF), LAST_WORD],
     });
@@ -291,7 +292,7 @@ describe('R098: a session that was interrupted while it was corrected', () => {
 });
 
 describe('what a provider is sent', () => {
-  test.concurrent('is well-formed text, whatever the file holds so far', async ({ machine }) => {
+  longTest('is well-formed text, whatever the file holds so far', async ({ machine }) => {
     const provider = await machine.provider({
       behaviours: [...replies('#1: -'), ...writePieces('a.txt', HALF), LAST_WORD],
     });

@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { textOfLoaded } from './support/loaded.ts';
 import { at } from './support/sandbox.ts';
 import { LAST_WORD } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 const DOCUMENT = {
   items: [
@@ -102,21 +102,25 @@ describe('R254, B16: hostile data is harmless on a terminal, and the same value'
     expect(JSON.parse(piped.stdout)).toMatchObject({ output: document });
   });
 
-  test('a list, and what is stored under a hostile name', async ({ machine }) => {
-    await writeFile(join(machine.workspace, 'a.txt'), HOSTILE);
-    const stored = await machine.terminal(['outputs', 'store', 'a.txt']).finished;
-    expect(stored.exitCode, stored.output).toBe(0);
-    for (const command of [['list'], ['read'], ['read', '--limit', '9'], ['extract']]) {
-      const ended = await machine.terminal(['outputs', ...command]).finished;
-      expect(ended.exitCode, ended.output).toBe(0);
-      expect(ended.output).not.toMatch(ATTACK);
-    }
-    const read = await machine.run(['outputs', 'read']);
-    expect(JSON.parse(read.stdout)).toMatchObject({ output: HOSTILE });
-  });
+  test(
+    'a list, and what is stored under a hostile name',
+    { tags: ['long'] },
+    async ({ machine }) => {
+      await writeFile(join(machine.workspace, 'a.txt'), HOSTILE);
+      const stored = await machine.terminal(['outputs', 'store', 'a.txt']).finished;
+      expect(stored.exitCode, stored.output).toBe(0);
+      for (const command of [['list'], ['read'], ['read', '--limit', '9'], ['extract']]) {
+        const ended = await machine.terminal(['outputs', ...command]).finished;
+        expect(ended.exitCode, ended.output).toBe(0);
+        expect(ended.output).not.toMatch(ATTACK);
+      }
+      const read = await machine.run(['outputs', 'read']);
+      expect(JSON.parse(read.stdout)).toMatchObject({ output: HOSTILE });
+    },
+  );
 });
 
-test.concurrent('a command that asks nothing loads nothing that answers', async ({ machine }) => {
+longTest('a command that asks nothing loads nothing that answers', async ({ machine }) => {
   const TOOLS = 'function outputOperations(';
   const ASKING = ['function askOutput(', 'function createTraverser('];
   /** In a thread, whose record is lost when it is ended. */

@@ -3,7 +3,7 @@ import type { Fault } from '@orion/llm-adapters/scripted';
 
 import { prompts, sent } from './support/requests.ts';
 import { numbered, writeDocument } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 const TEXT = numbered('a line of the document with number', 1, 100);
 
@@ -36,6 +36,7 @@ describe('a message that breaks off is continued behind a verified seam', () => 
 describe('a provider that refuses for a moment is asked again, and nothing is to be joined', () => {
   test.concurrent.for([429, 500, 529])(
     '%i before the first byte of the content',
+    { tags: ['long'] },
     async (status, { machine }) => {
       const provider = await machine.provider(
         script({ kind: 'status', status, reply: 1, times: 1, retryAfter: '0' }),
@@ -78,9 +79,7 @@ describe('a provider that does not come back leaves a session that can be recove
     expect(String(await machine.read('a.txt'))).toBe(TEXT);
   });
 
-  test.concurrent('an overloaded provider: paused with its code, nothing lost', async ({
-    machine,
-  }) => {
+  longTest('an overloaded provider: paused with its code, nothing lost', async ({ machine }) => {
     const provider = await machine.provider(
       script({ kind: 'status', status: 529, reply: 1, retryAfter: '0' }),
     );
@@ -91,9 +90,7 @@ describe('a provider that does not come back leaves a session that can be recove
     expect(ended.result().paused).toMatchObject([{ code: 'PROVIDER_OVERLOADED', bytes: 0 }]);
   });
 
-  test.concurrent('a key that is refused while the file streams: paused at once', async ({
-    machine,
-  }) => {
+  longTest('a key that is refused while the file streams: paused at once', async ({ machine }) => {
     const provider = await machine.provider(script({ kind: 'status', status: 401, reply: 1 }));
 
     const ended = await machine.ask(provider, ['--json']);
@@ -125,25 +122,26 @@ describe('a provider that fails before a session began', () => {
     expect(await machine.sessions()).toEqual([]);
   });
 
-  test.concurrent('an answer that breaks off: the text so far, then the error, exit 1', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider({
-      shape: { chunk: 5 },
-      behaviours: [
-        {
-          reply: { text: 'This answer is never finished.' },
-          faults: [{ kind: 'disconnect', at: { characters: 11 } }],
-        },
-      ],
-    });
+  longTest(
+    'an answer that breaks off: the text so far, then the error, exit 1',
+    async ({ machine }) => {
+      const provider = await machine.provider({
+        shape: { chunk: 5 },
+        behaviours: [
+          {
+            reply: { text: 'This answer is never finished.' },
+            faults: [{ kind: 'disconnect', at: { characters: 11 } }],
+          },
+        ],
+      });
 
-    const ended = await machine.ask(provider);
+      const ended = await machine.ask(provider);
 
-    expect(ended.exitCode).toBe(1);
-    expect('This answer is never finished.'.startsWith(ended.stdout.trim())).toBe(true);
-    expect(ended.stderr).toMatch(
-      /^orion: STREAM_BROKEN: The connection to \S+ broke while it was sending$/mu,
-    );
-  });
+      expect(ended.exitCode).toBe(1);
+      expect('This answer is never finished.'.startsWith(ended.stdout.trim())).toBe(true);
+      expect(ended.stderr).toMatch(
+        /^orion: STREAM_BROKEN: The connection to \S+ broke while it was sending$/mu,
+      );
+    },
+  );
 });

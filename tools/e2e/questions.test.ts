@@ -2,12 +2,12 @@ import { describe, expect } from 'vitest';
 
 import { prompts } from './support/requests.ts';
 import { numbered, writeMessages } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 const BODY = numbered('const value', 1, 12);
 
 describe('R035: a marker without content', () => {
-  test.concurrent('is asked about, and content may follow', async ({ machine }) => {
+  longTest('is asked about, and content may follow', async ({ machine }) => {
     const provider = await machine.provider(writeMessages('a.txt', ['DONE', 'text\nDONE']));
     const ended = await machine.ask(provider);
     expect(ended.exitCode, ended.stderr).toBe(0);
@@ -15,7 +15,7 @@ describe('R035: a marker without content', () => {
     expect(String(await machine.read('a.txt'))).toBe('text\n');
   });
 
-  test.concurrent('a second one makes an empty file of a create', async ({ machine }) => {
+  longTest('a second one makes an empty file of a create', async ({ machine }) => {
     const provider = await machine.provider(writeMessages('a.txt', [' \nDONE', 'DONE']));
     const ended = await machine.ask(provider);
     expect(ended.exitCode, ended.stderr).toBe(0);
@@ -23,21 +23,22 @@ describe('R035: a marker without content', () => {
     expect((await machine.read('a.txt')).length).toBe(0);
   });
 
-  test.concurrent('for ever ends in EMPTY_CONTENT, with no directory left, and the turn continues', async ({
-    machine,
-  }) => {
-    await machine.write('a.txt', 'before\n');
-    const provider = await machine.provider(
-      writeMessages('a.txt', ['DONE'], { operation: 'overwrite' }),
-    );
-    const ended = await machine.ask(provider);
-    expect(ended.stderr).toContain('a.txt was not written (EMPTY_CONTENT).');
-    expect(String(await machine.read('a.txt'))).toBe('before\n');
-    expect(await machine.sessions()).toEqual([]);
-    expect(ended.stdout).toContain('All written.');
-    // Nothing is open, so nothing is to be recovered.
-    expect(ended.exitCode, ended.stderr).toBe(0);
-  });
+  longTest(
+    'for ever ends in EMPTY_CONTENT, with no directory left, and the turn continues',
+    async ({ machine }) => {
+      await machine.write('a.txt', 'before\n');
+      const provider = await machine.provider(
+        writeMessages('a.txt', ['DONE'], { operation: 'overwrite' }),
+      );
+      const ended = await machine.ask(provider);
+      expect(ended.stderr).toContain('a.txt was not written (EMPTY_CONTENT).');
+      expect(String(await machine.read('a.txt'))).toBe('before\n');
+      expect(await machine.sessions()).toEqual([]);
+      expect(ended.stdout).toContain('All written.');
+      // Nothing is open, so nothing is to be recovered.
+      expect(ended.exitCode, ended.stderr).toBe(0);
+    },
+  );
 
   test.concurrent('R042: silence is asked about three times, then given up', async ({
     machine,
@@ -76,7 +77,7 @@ describe('R034: the session’s own end marker', () => {
     expect(ended.stderr).toContain('DONE is part of the file at line 2');
   });
 
-  test.concurrent('in strict mode a bare DONE is ordinary content', async ({ machine }) => {
+  longTest('in strict mode a bare DONE is ordinary content', async ({ machine }) => {
     const provider = await machine.provider(writeMessages('a.txt', ['one\nDONE\n']));
     const ended = await machine.ask(provider, [], {
       env: { WRITE_SESSION_STRICT: 'true', WRITE_SESSION_IDLE_MS: '0' },
@@ -123,7 +124,7 @@ describe('P4: a near miss is asked about', () => {
 describe('P5: a fence that may belong to the file is asked about', () => {
   const fenced = '```text\n# Title\n\nText.\n```\n';
 
-  test.concurrent('KEEP keeps it', async ({ machine }) => {
+  longTest('KEEP keeps it', async ({ machine }) => {
     const provider = await machine.provider(writeMessages('a.md', [`${fenced}DONE`, 'KEEP']));
     const ended = await machine.ask(provider, ['--json']);
     expect(ended.exitCode, ended.stderr).toBe(0);
@@ -132,9 +133,7 @@ describe('P5: a fence that may belong to the file is asked about', () => {
     expect(ended.result().receipts[0]?.fence_stripped).toBe(false);
   });
 
-  test.concurrent('fences that pair up within the document are not asked about', async ({
-    machine,
-  }) => {
+  longTest('fences that pair up within the document are not asked about', async ({ machine }) => {
     const text = '```text\nIntroduction\n```\n\nText between.\n\n```text\nEnd\n```\n';
     const provider = await machine.provider(writeMessages('a.md', [`${text}DONE`]));
     const ended = await machine.ask(provider);
@@ -143,7 +142,7 @@ describe('P5: a fence that may belong to the file is asked about', () => {
     expect(String(await machine.read('a.md'))).toBe(text);
   });
 
-  test.concurrent('STRIP leaves it out and keeps what was around it', async ({ machine }) => {
+  longTest('STRIP leaves it out and keeps what was around it', async ({ machine }) => {
     const provider = await machine.provider(
       writeMessages('a.md', ['```text\n# Title\n\nText.\n```\nDONE', 'STRIP']),
     );
@@ -192,7 +191,7 @@ describe('P3: a DONE line with text after it is asked about', () => {
     expect(trailing).toContain('attic');
   });
 
-  test.concurrent('a number that was not offered ends nothing', async ({ machine }) => {
+  longTest('a number that was not offered ends nothing', async ({ machine }) => {
     const provider = await machine.provider(writeMessages('a.ts', [text, 'END 4']));
     const ended = await machine.ask(provider, ['--json']);
     expect(ended.exitCode, ended.stderr).toBe(3);
@@ -200,9 +199,7 @@ describe('P3: a DONE line with text after it is asked about', () => {
     expect(ended.result().paused[0]?.code).toBe('NO_DONE');
   });
 
-  test.concurrent('a reply that continues instead is joined like any other', async ({
-    machine,
-  }) => {
+  longTest('a reply that continues instead is joined like any other', async ({ machine }) => {
     const first = `${BODY}DONE\nconst last = 1;\n`;
     const rest = 'const value 12\nDONE\nconst last = 1;\nexport { last };\nDONE\n';
     const provider = await machine.provider(

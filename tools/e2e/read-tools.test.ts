@@ -1,3 +1,4 @@
+// @module-tag long
 /** A model that looks around before it answers, in the real command: R177, R284, B2. */
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -14,7 +14,7 @@ import type { Sandbox } from './support/sandbox.ts';
 import { LAST_WORD, writeDocument } from './support/scripts.ts';
 import { say, serve, told } from './support/serve.ts';
 import type { HttpAnswer, ServedProcess } from './support/serve.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 const TEXT = 'one\ntwo\n';
@@ -115,22 +115,23 @@ test.concurrent('R256: a change is shown whole, and written after a yes', async 
   expect(told(await decide(server, shown, 'no'))).toBe('409 APPROVAL_DECIDED');
 });
 
-test.concurrent('a no leaves the file alone and the text saved, and the model reads the reason', async ({
-  machine,
-}) => {
-  const { server, provider } = await asking(machine, writing());
-  const turnId = await begin(server);
-  const shown = await pending(server);
-  const reason = 'Not in this folder.';
-  expect((await decide(server, shown, 'no', { reason })).status).toBe(200);
-  const events = await eventsOf(server, turnId);
-  expect(events.at(-1)).toMatchObject({ type: 'done', status: 'paused' });
-  expect(await machine.exists('a.txt')).toBe(false);
-  const { json } = await server.ask(`/api/write-sessions/${shown.sessionId}`);
-  expect(json).toMatchObject({ status: 'paused', code: 'APPROVAL_REFUSED', bytes: TEXT.length });
-  await say(server, { content: 'And now?' });
-  expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain(reason);
-});
+longTest(
+  'a no leaves the file alone and the text saved, and the model reads the reason',
+  async ({ machine }) => {
+    const { server, provider } = await asking(machine, writing());
+    const turnId = await begin(server);
+    const shown = await pending(server);
+    const reason = 'Not in this folder.';
+    expect((await decide(server, shown, 'no', { reason })).status).toBe(200);
+    const events = await eventsOf(server, turnId);
+    expect(events.at(-1)).toMatchObject({ type: 'done', status: 'paused' });
+    expect(await machine.exists('a.txt')).toBe(false);
+    const { json } = await server.ask(`/api/write-sessions/${shown.sessionId}`);
+    expect(json).toMatchObject({ status: 'paused', code: 'APPROVAL_REFUSED', bytes: TEXT.length });
+    await say(server, { content: 'And now?' });
+    expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain(reason);
+  },
+);
 
 test.concurrent('B18: what was changed after it was shown is shown anew', async ({ machine }) => {
   await writeFile(machine.path('a.txt'), 'old\n');
@@ -157,7 +158,7 @@ test.concurrent('B18: what was changed after it was shown is shown anew', async 
   expect(String(await machine.read('a.txt'))).toBe(TEXT);
 });
 
-test.concurrent('of two who decide at once one is first', async ({ machine }) => {
+longTest('of two who decide at once one is first', async ({ machine }) => {
   const { server } = await asking(machine, writing());
   const turnId = await begin(server);
   const shown = await pending(server);
@@ -197,9 +198,7 @@ test.concurrent.for(['SIGTERM', 'SIGKILL'] as const)(
   },
 );
 
-test.concurrent('a turn that waits can be cancelled, and its question is closed', async ({
-  machine,
-}) => {
+longTest('a turn that waits can be cancelled, and its question is closed', async ({ machine }) => {
   const { server } = await asking(machine, writing());
   const turnId = await begin(server);
   const shown = await pending(server);
@@ -212,78 +211,81 @@ test.concurrent('a turn that waits can be cancelled, and its question is closed'
   expect(await machine.exists('a.txt')).toBe(false);
 });
 
-test.concurrent('R255: a protected path is asked about like any change, also after "turn"', async ({
-  machine,
-}) => {
-  const script = writeDocument({ target: '.env', content: 'A=1\n' });
-  const { server } = await asking(machine, script);
-  const turnId = await begin(server);
-  const shown = await pending(server);
-  expect(shown.action).toMatchObject({ changes: [{ target_file: '.env', protected: true }] });
-  await decide(server, shown, 'turn');
-  await eventsOf(server, turnId);
-  expect(String(await machine.read('.env'))).toBe('A=1\n');
-});
+longTest(
+  'R255: a protected path is asked about like any change, also after "turn"',
+  async ({ machine }) => {
+    const script = writeDocument({ target: '.env', content: 'A=1\n' });
+    const { server } = await asking(machine, script);
+    const turnId = await begin(server);
+    const shown = await pending(server);
+    expect(shown.action).toMatchObject({ changes: [{ target_file: '.env', protected: true }] });
+    await decide(server, shown, 'turn');
+    await eventsOf(server, turnId);
+    expect(String(await machine.read('.env'))).toBe('A=1\n');
+  },
+);
 
-test.concurrent('R283: shell lines and tools of MCP servers run after a yes, whole as they were shown', async ({
-  machine,
-}) => {
-  await configureUser(machine, { mcpServers: { made: await madeServer(machine, '') } });
-  const line = `touch made${' '.repeat(10_000)}; echo done`;
-  const call = (name: string, args: object, after: number) => ({
-    name,
-    when: { toolResults: after },
-    reply: { toolCalls: [{ name, arguments: { ...args } }] },
-  });
-  const { server, provider } = await asking(
-    machine,
-    {
-      behaviours: [
-        call('run_command', { command: line }, 0),
-        call('mcp__made__act', { what: 'x' }, 1),
-        LAST_WORD,
-      ],
-    },
-    ['--sandbox', 'off'],
-  );
-  const turnId = await begin(server);
-  const command = await pending(server);
-  expect(command).toMatchObject({
-    sessionId: null,
-    action: { kind: 'command', command: line, folder: machine.workspace, sandbox: 'off' },
-    diffs: [],
-  });
-  expect(told(await decide(server, command, 'turn'))).toBe('400 USAGE');
-  expect(await machine.exists('made')).toBe(false);
-  await decide(server, command, 'yes');
-  const tool = await pending(server, command.approvalId);
-  expect(tool.action).toMatchObject({
-    kind: 'mcp',
-    server: 'made',
-    tool: 'act',
-    arguments: { what: 'x' },
-  });
-  expect(await machine.exists('made')).toBe(true);
-  await decide(server, tool, 'no', { reason: 'not today' });
-  const events = await eventsOf(server, turnId);
-  expect(kindsOf(events)).toEqual(['approval_requested', 'yes', 'approval_requested', 'no']);
-  expect(lastToolMessage(provider.requests)).toContain('not today');
-});
+longTest(
+  'R283: shell lines and tools of MCP servers run after a yes, whole as they were shown',
+  async ({ machine }) => {
+    await configureUser(machine, { mcpServers: { made: await madeServer(machine, '') } });
+    const line = `touch made${' '.repeat(10_000)}; echo done`;
+    const call = (name: string, args: object, after: number) => ({
+      name,
+      when: { toolResults: after },
+      reply: { toolCalls: [{ name, arguments: { ...args } }] },
+    });
+    const { server, provider } = await asking(
+      machine,
+      {
+        behaviours: [
+          call('run_command', { command: line }, 0),
+          call('mcp__made__act', { what: 'x' }, 1),
+          LAST_WORD,
+        ],
+      },
+      ['--sandbox', 'off'],
+    );
+    const turnId = await begin(server);
+    const command = await pending(server);
+    expect(command).toMatchObject({
+      sessionId: null,
+      action: { kind: 'command', command: line, folder: machine.workspace, sandbox: 'off' },
+      diffs: [],
+    });
+    expect(told(await decide(server, command, 'turn'))).toBe('400 USAGE');
+    expect(await machine.exists('made')).toBe(false);
+    await decide(server, command, 'yes');
+    const tool = await pending(server, command.approvalId);
+    expect(tool.action).toMatchObject({
+      kind: 'mcp',
+      server: 'made',
+      tool: 'act',
+      arguments: { what: 'x' },
+    });
+    expect(await machine.exists('made')).toBe(true);
+    await decide(server, tool, 'no', { reason: 'not today' });
+    const events = await eventsOf(server, turnId);
+    expect(kindsOf(events)).toEqual(['approval_requested', 'yes', 'approval_requested', 'no']);
+    expect(lastToolMessage(provider.requests)).toContain('not today');
+  },
+);
 
-test.concurrent('what is sent without a turn needs no approval, but for a protected path', async ({
-  machine,
-}) => {
-  const server = await serve(machine, ['--approve', 'ask']);
-  const upload = async (target_file: string): Promise<HttpAnswer> => {
-    const json = { intent: 't', target_file, operation: 'create' };
-    const begun = await server.ask('/api/write-sessions', { json });
-    const { session_id: id } = begun.json as { readonly session_id: string };
-    const headers = { 'content-type': 'application/octet-stream' };
-    const path = `/api/write-sessions/${id}`;
-    await server.ask(`${path}/content?offset=0`, { method: 'PUT', headers, body: TEXT });
-    return server.ask(`${path}/finalize`, { json: {} });
-  };
-  expect((await upload('a.txt')).status).toBe(200);
-  expect(told(await upload('.env'))).toBe('403 APPROVAL_REFUSED');
-  expect(await machine.exists(join('.env'))).toBe(false);
-});
+longTest(
+  'what is sent without a turn needs no approval, but for a protected path',
+  async ({ machine }) => {
+    const server = await serve(machine, ['--approve', 'ask']);
+    const upload = async (target_file: string): Promise<HttpAnswer> => {
+      const json = { intent: 't', target_file, operation: 'create' };
+      const begun = await server.ask('/api/write-sessions', { json });
+      const { session_id: id } = begun.json as { readonly session_id: string };
+      const headers = { 'content-type': 'application/octet-stream' };
+      const path = `/api/write-sessions/${id}`;
+      await server.ask(`${path}/content?offset=0`, { method: 'PUT', headers, body: TEXT });
+      return server.ask(`${path}/finalize`, { json: {} });
+    };
+    expect((await upload('a.txt')).status).toBe(200);
+    expect(told(await upload('.env'))).toBe('403 APPROVAL_REFUSED');
+    expect(await machine.exists(join('.env'))).toBe(false);
+  },
+);

@@ -8,7 +8,7 @@ import { at } from './support/sandbox.ts';
 import type { Sandbox } from './support/sandbox.ts';
 import { writeDocument } from './support/scripts.ts';
 import { say, serve } from './support/serve.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 const PROVIDER = ['--model', 'none', '--base-url', 'http://127.0.0.1:1'];
 
@@ -24,7 +24,7 @@ async function folders(machine: Sandbox, ...names: readonly string[]): Promise<r
   return paths;
 }
 
-test.concurrent('are served by their names, and no other is', async ({ machine }) => {
+longTest('are served by their names, and no other is', async ({ machine }) => {
   const [shop] = await folders(machine, 'shop', 'home/blog');
   await configureProjects(machine, { shop, blog: '~/blog' });
   const { ask, url } = await serve(machine);
@@ -38,7 +38,7 @@ test.concurrent('are served by their names, and no other is', async ({ machine }
   expect(await machine.exists('.orion')).toBe(false);
 });
 
-test.concurrent('are not served where a folder is named', async ({ machine }) => {
+longTest('are not served where a folder is named', async ({ machine }) => {
   const [shop] = await folders(machine, 'shop');
   await configureProjects(machine, { shop });
   const { ask } = await serve(machine, ['-C', machine.workspace]);
@@ -46,7 +46,7 @@ test.concurrent('are not served where a folder is named', async ({ machine }) =>
   expect(await machine.exists('.orion/server/server.json')).toBe(true);
 });
 
-test.concurrent('are all checked before any is opened', async ({ machine }) => {
+longTest('are all checked before any is opened', async ({ machine }) => {
   const [shop, inner] = await folders(machine, 'shop', 'shop/inner');
   await symlink(shop ?? '', join(machine.root, 'link'));
   await configureProjects(machine, {
@@ -66,7 +66,7 @@ test.concurrent('are all checked before any is opened', async ({ machine }) => {
   expect(await machine.exists('../shop/.orion')).toBe(false);
 });
 
-test.concurrent('have names and whole paths', async ({ machine }) => {
+longTest('have names and whole paths', async ({ machine }) => {
   const refused = async (projects: unknown): Promise<string> => {
     await configureProjects(machine, projects);
     const { exitCode, stderr } = await machine.run(['serve', ...PROVIDER]);
@@ -80,7 +80,7 @@ test.concurrent('have names and whole paths', async ({ machine }) => {
     expect(all).toContain(`projects.${name} must be a whole path`);
 });
 
-test.concurrent('each have their own file, and their own trust', async ({ machine }) => {
+longTest('each have their own file, and their own trust', async ({ machine }) => {
   const [shop, blog] = await folders(machine, 'shop', 'blog');
   await configureProjects(machine, { shop, blog });
   // A workspace cannot name folders, nor refuse to be served by what nobody has accepted.

@@ -4,7 +4,7 @@ import type { Behaviour, Script } from '@orion/llm-adapters/scripted';
 import { prompts, sent } from './support/requests.ts';
 import { at, type Sandbox } from './support/sandbox.ts';
 import { beginCall, LAST_WORD, numbered, writeDocument, writeMessages } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 // Cells of the state table that no other file here reaches. C: nothing saved yet, M: something is, Q: a question is
 // open, F: being written, P: paused.
@@ -51,28 +51,27 @@ describe('C', () => {
     expect(await machine.sessions()).toHaveLength(1);
   });
 
-  test.concurrent('marker without content, idle 0: P at once', async ({ machine }) => {
+  longTest('marker without content, idle 0: P at once', async ({ machine }) => {
     const { provider } = await pausedCode(machine, writeMessages('a.txt', ['DONE']), NO_IDLE);
     expect(prompts(provider.requests)).toEqual([]);
     expect(await machine.exists('a.txt')).toBe(false);
   });
 
-  test.concurrent('length stop without content: the request is repeated three times, then P', async ({
-    machine,
-  }) => {
-    const { provider } = await pausedCode(
-      machine,
-      withFault(writeMessages('a.txt', ['text']), 1, { kind: 'length', at: { characters: 0 } }),
-    );
-    expect(
-      sent(provider.requests).filter((request) => request.tool_choice === 'none'),
-    ).toHaveLength(4);
-    expect(prompts(provider.requests)).toEqual([]);
-  });
+  longTest(
+    'length stop without content: the request is repeated three times, then P',
+    async ({ machine }) => {
+      const { provider } = await pausedCode(
+        machine,
+        withFault(writeMessages('a.txt', ['text']), 1, { kind: 'length', at: { characters: 0 } }),
+      );
+      expect(
+        sent(provider.requests).filter((request) => request.tool_choice === 'none'),
+      ).toHaveLength(4);
+      expect(prompts(provider.requests)).toEqual([]);
+    },
+  );
 
-  test.concurrent('the session’s own marker without content: asked as for DONE', async ({
-    machine,
-  }) => {
+  longTest('the session’s own marker without content: asked as for DONE', async ({ machine }) => {
     const provider = await machine.provider(
       writeDocument({ target: 'a.txt', content: '', endMarker: 'session' }),
     );
@@ -82,29 +81,30 @@ describe('C', () => {
     expect((await machine.read('a.txt')).length).toBe(0);
   });
 
-  test.concurrent('a tool call instead of content is refused; the content may follow', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider({
-      behaviours: [
-        {
-          when: { toolChoice: 'none' },
-          times: 1,
-          reply: { toolCalls: [{ name: 'read_file', arguments: { path: 'x' } }] },
-        },
-        { when: { toolChoice: 'none' }, reply: { text: 'text\nDONE' } },
-        beginCall({ target_file: 'a.txt' }),
-        LAST_WORD,
-      ],
-    });
-    const ended = await machine.ask(provider);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(String(await machine.read('a.txt'))).toBe('text\n');
-  });
+  longTest(
+    'a tool call instead of content is refused; the content may follow',
+    async ({ machine }) => {
+      const provider = await machine.provider({
+        behaviours: [
+          {
+            when: { toolChoice: 'none' },
+            times: 1,
+            reply: { toolCalls: [{ name: 'read_file', arguments: { path: 'x' } }] },
+          },
+          { when: { toolChoice: 'none' }, reply: { text: 'text\nDONE' } },
+          beginCall({ target_file: 'a.txt' }),
+          LAST_WORD,
+        ],
+      });
+      const ended = await machine.ask(provider);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.txt'))).toBe('text\n');
+    },
+  );
 });
 
 describe('M', () => {
-  test.concurrent('three idle prompts without new content: P, NO_DONE', async ({ machine }) => {
+  longTest('three idle prompts without new content: P, NO_DONE', async ({ machine }) => {
     const { provider, paused, session } = await pausedCode(
       machine,
       writeMessages('a.ts', [BODY, '']),
@@ -117,7 +117,7 @@ describe('M', () => {
     expect(String(await session?.content())).toBe(BODY);
   });
 
-  test.concurrent('idle prompt answered by DONE: F', async ({ machine }) => {
+  longTest('idle prompt answered by DONE: F', async ({ machine }) => {
     const provider = await machine.provider(writeMessages('a.ts', [BODY, 'DONE']));
     const ended = await machine.ask(provider);
     expect(ended.exitCode, ended.stderr).toBe(0);
@@ -140,9 +140,7 @@ describe('M', () => {
     expect(ended.result().receipts[0]?.seams).toMatchObject([{ line: 13, status: 'verified' }]);
   });
 
-  test.concurrent('ambiguous DONE, idle 0: P with the question stored as open', async ({
-    machine,
-  }) => {
+  longTest('ambiguous DONE, idle 0: P with the question stored as open', async ({ machine }) => {
     const { state, paused } = await pausedCode(
       machine,
       writeMessages('a.ts', [`${BODY}DONE\nmore text\n`]),
@@ -164,22 +162,21 @@ describe('M', () => {
     expect(String(await machine.read('a.ts'))).toBe(`${BODY}DONE\nmore text\n`);
   });
 
-  test.concurrent('R031: a stream that breaks after a bare DONE never finalizes; it is asked', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider(
-      writeDocument({ target: 'a.ts', content: BODY }, { faults: [{ kind: 'end', reply: 1 }] }),
-    );
-    const ended = await machine.ask(provider);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(prompts(provider.requests)).toHaveLength(1);
-    expect(prompts(provider.requests)[0]).toContain("If you're finished");
-    expect(String(await machine.read('a.ts'))).toBe(BODY);
-  });
+  longTest(
+    'R031: a stream that breaks after a bare DONE never finalizes; it is asked',
+    async ({ machine }) => {
+      const provider = await machine.provider(
+        writeDocument({ target: 'a.ts', content: BODY }, { faults: [{ kind: 'end', reply: 1 }] }),
+      );
+      const ended = await machine.ask(provider);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(prompts(provider.requests)).toHaveLength(1);
+      expect(prompts(provider.requests)[0]).toContain("If you're finished");
+      expect(String(await machine.read('a.ts'))).toBe(BODY);
+    },
+  );
 
-  test.concurrent('an error that no repetition helps: P at once with its code', async ({
-    machine,
-  }) => {
+  longTest('an error that no repetition helps: P at once with its code', async ({ machine }) => {
     const { provider, paused, session } = await pausedCode(
       machine,
       writeDocument(
@@ -197,14 +194,15 @@ describe('M', () => {
     expect(BODY.startsWith(String(await session?.content()))).toBe(true);
   });
 
-  test.concurrent('R034: DONE with the digits of another session counts as a bare DONE', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider(writeMessages('a.ts', [`${BODY}DONE 0000`]));
-    const ended = await machine.ask(provider);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(String(await machine.read('a.ts'))).toBe(BODY);
-  });
+  longTest(
+    'R034: DONE with the digits of another session counts as a bare DONE',
+    async ({ machine }) => {
+      const provider = await machine.provider(writeMessages('a.ts', [`${BODY}DONE 0000`]));
+      const ended = await machine.ask(provider);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.ts'))).toBe(BODY);
+    },
+  );
 });
 
 describe('Q', () => {
@@ -217,7 +215,7 @@ describe('Q', () => {
     expect(String(await machine.read('a.ts'))).toBe(BODY);
   });
 
-  test.concurrent('an answer that a length stop ends is an answer', async ({ machine }) => {
+  longTest('an answer that a length stop ends is an answer', async ({ machine }) => {
     const provider = await machine.provider(
       withFault(writeMessages('a.ts', [ambiguous, 'DONE']), 2, { kind: 'length' }),
     );
@@ -226,25 +224,24 @@ describe('Q', () => {
     expect(String(await machine.read('a.ts'))).toBe(ambiguous);
   });
 
-  test.concurrent('an answer that breaks off is asked for again, and after three times it is P', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider(
-      withFault(writeMessages('a.ts', [ambiguous, 'END 13']), 2, {
-        kind: 'disconnect',
-        at: { characters: 4 },
-        times: 2,
-      }),
-    );
-    const ended = await machine.ask(provider);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(prompts(provider.requests)).toHaveLength(3);
-    expect(String(await machine.read('a.ts'))).toBe(BODY);
-  });
+  longTest(
+    'an answer that breaks off is asked for again, and after three times it is P',
+    async ({ machine }) => {
+      const provider = await machine.provider(
+        withFault(writeMessages('a.ts', [ambiguous, 'END 13']), 2, {
+          kind: 'disconnect',
+          at: { characters: 4 },
+          times: 2,
+        }),
+      );
+      const ended = await machine.ask(provider);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(prompts(provider.requests)).toHaveLength(3);
+      expect(String(await machine.read('a.ts'))).toBe(BODY);
+    },
+  );
 
-  test.concurrent('a connection that always breaks: P with the question open', async ({
-    machine,
-  }) => {
+  longTest('a connection that always breaks: P with the question open', async ({ machine }) => {
     const { provider, state } = await pausedCode(
       machine,
       withFault(writeMessages('a.ts', [ambiguous, 'END 13']), 2, {
@@ -256,18 +253,19 @@ describe('Q', () => {
     expect(state).toMatchObject({ question: { kind: 'end' } });
   });
 
-  test.concurrent('near miss in an unterminated line: DONE leaves out only these four bytes, and the line ends (R295)', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider(
-      writeMessages('a.ts', [`${BODY}export {};DONE`, 'DONE']),
-    );
-    const ended = await machine.ask(provider);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(String(await machine.read('a.ts'))).toBe(`${BODY}export {};\n`);
-  });
+  longTest(
+    'near miss in an unterminated line: DONE leaves out only these four bytes, and the line ends (R295)',
+    async ({ machine }) => {
+      const provider = await machine.provider(
+        writeMessages('a.ts', [`${BODY}export {};DONE`, 'DONE']),
+      );
+      const ended = await machine.ask(provider);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.ts'))).toBe(`${BODY}export {};\n`);
+    },
+  );
 
-  test.concurrent('near miss: a reply that continues instead is joined', async ({ machine }) => {
+  longTest('near miss: a reply that continues instead is joined', async ({ machine }) => {
     const first = `${BODY}DONE.\n`;
     const provider = await machine.provider(
       writeMessages('a.ts', [first, `const value 11\nconst value 12\nDONE.\nexport {};\nDONE\n`]),
@@ -277,17 +275,20 @@ describe('Q', () => {
     expect(String(await machine.read('a.ts'))).toBe(`${first}export {};\n`);
   });
 
-  test.concurrent('R039 (c): KEEP takes a few lines without the anchor, and the seam is named unverified', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider(writeMessages('a.ts', [BODY, 'export {};\n', 'KEEP']));
-    const ended = await machine.ask(provider);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(String(await machine.read('a.ts'))).toBe(`${BODY}export {};\n`);
-    expect(ended.stderr).toContain('seam unverified at line 13');
-  });
+  longTest(
+    'R039 (c): KEEP takes a few lines without the anchor, and the seam is named unverified',
+    async ({ machine }) => {
+      const provider = await machine.provider(
+        writeMessages('a.ts', [BODY, 'export {};\n', 'KEEP']),
+      );
+      const ended = await machine.ask(provider);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.ts'))).toBe(`${BODY}export {};\n`);
+      expect(ended.stderr).toContain('seam unverified at line 13');
+    },
+  );
 
-  test.concurrent('fence, idle 0: a reply that is no answer is P at once', async ({ machine }) => {
+  longTest('fence, idle 0: a reply that is no answer is P at once', async ({ machine }) => {
     const { provider, state } = await pausedCode(
       machine,
       writeMessages('a.md', ['```text\n# Title\n```\nDONE', 'What?']),
@@ -297,31 +298,32 @@ describe('Q', () => {
     expect(state).toMatchObject({ question: { kind: 'fence' } });
   });
 
-  test.concurrent('interrupted while it is asked: P with the question, which a recovery asks again', async ({
-    machine,
-  }) => {
-    const stalled = await machine.provider(
-      withFault(writeMessages('a.ts', [ambiguous, 'DONE']), 2, {
-        kind: 'stall',
-        at: { characters: 2 },
-      }),
-    );
-    const writer = machine.startAsking(stalled, ['--json']);
-    await writer.waitForEvent(
-      'the question',
-      (event) => event.type === 'write_session' && event.status.endsWith('awaiting_answer'),
-    );
-    writer.kill('SIGTERM');
-    const ended = await writer.finished;
-    expect(ended.exitCode, ended.stderr).toBe(3);
-    const [session] = await machine.sessions();
-    expect(await session?.json('state.json')).toMatchObject({ question: { kind: 'end' } });
-    const provider = await machine.provider({ behaviours: [{ reply: { text: 'END 13' } }] });
-    const recovered = await machine.run(['recover-session', session?.id ?? '', ...at(provider)]);
-    expect(recovered.exitCode, recovered.stderr).toBe(0);
-    expect(prompts(provider.requests)[0]).toContain('END 13   if the file ends before line 13');
-    expect(String(await machine.read('a.ts'))).toBe(BODY);
-  });
+  longTest(
+    'interrupted while it is asked: P with the question, which a recovery asks again',
+    async ({ machine }) => {
+      const stalled = await machine.provider(
+        withFault(writeMessages('a.ts', [ambiguous, 'DONE']), 2, {
+          kind: 'stall',
+          at: { characters: 2 },
+        }),
+      );
+      const writer = machine.startAsking(stalled, ['--json']);
+      await writer.waitForEvent(
+        'the question',
+        (event) => event.type === 'write_session' && event.status.endsWith('awaiting_answer'),
+      );
+      writer.kill('SIGTERM');
+      const ended = await writer.finished;
+      expect(ended.exitCode, ended.stderr).toBe(3);
+      const [session] = await machine.sessions();
+      expect(await session?.json('state.json')).toMatchObject({ question: { kind: 'end' } });
+      const provider = await machine.provider({ behaviours: [{ reply: { text: 'END 13' } }] });
+      const recovered = await machine.run(['recover-session', session?.id ?? '', ...at(provider)]);
+      expect(recovered.exitCode, recovered.stderr).toBe(0);
+      expect(prompts(provider.requests)[0]).toContain('END 13   if the file ends before line 13');
+      expect(String(await machine.read('a.ts'))).toBe(BODY);
+    },
+  );
 });
 
 describe('F', () => {
@@ -354,23 +356,24 @@ describe('F', () => {
     expect(ended.stdout).toContain('That is all.');
   });
 
-  test.concurrent('R087: a file that appears while the content streams is not overwritten: P', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider(
-      writeDocument(
-        { target: 'a.ts', content: BODY },
-        { faults: [{ kind: 'stall', reply: 1, at: { lines: 6 }, forMs: 800 }] },
-      ),
-    );
-    const writer = machine.startAsking(provider, ['--json']);
-    await writer.waitForEvent('the session', (event) => event.type === 'write_session');
-    await machine.write('a.ts', 'somebody else\n');
-    const ended = await writer.finished;
-    expect(ended.exitCode, ended.stderr).toBe(3);
-    expect(ended.result().paused).toMatchObject([{ code: 'FILE_EXISTS', lines: 12 }]);
-    expect(String(await machine.read('a.ts'))).toBe('somebody else\n');
-    const [session] = await machine.sessions();
-    expect(String(await session?.content())).toBe(BODY);
-  });
+  longTest(
+    'R087: a file that appears while the content streams is not overwritten: P',
+    async ({ machine }) => {
+      const provider = await machine.provider(
+        writeDocument(
+          { target: 'a.ts', content: BODY },
+          { faults: [{ kind: 'stall', reply: 1, at: { lines: 6 }, forMs: 800 }] },
+        ),
+      );
+      const writer = machine.startAsking(provider, ['--json']);
+      await writer.waitForEvent('the session', (event) => event.type === 'write_session');
+      await machine.write('a.ts', 'somebody else\n');
+      const ended = await writer.finished;
+      expect(ended.exitCode, ended.stderr).toBe(3);
+      expect(ended.result().paused).toMatchObject([{ code: 'FILE_EXISTS', lines: 12 }]);
+      expect(String(await machine.read('a.ts'))).toBe('somebody else\n');
+      const [session] = await machine.sessions();
+      expect(String(await session?.content())).toBe(BODY);
+    },
+  );
 });

@@ -4,7 +4,7 @@ import { sent } from './support/requests.ts';
 import { at } from './support/sandbox.ts';
 import { beginCall, LAST_WORD, numbered, writeDocument } from './support/scripts.ts';
 import { conversations } from './support/stored.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 const CANARY = 'canary line';
 const ROWS = numbered(CANARY, 1, 60, 2);
@@ -35,54 +35,58 @@ test.concurrent('R253: a second process continues the conversation, and the file
   expect(JSON.stringify(request)).not.toContain(CANARY);
 });
 
-test.concurrent('R253: --resume continues any conversation, and refuses one that is not there', async ({
-  machine,
-}) => {
-  const provider = await machine.provider({ behaviours: [{ name: 'a', reply: { text: 'Yes.' } }] });
-  const run = async (prompt: string, ...args: string[]): Promise<string> => {
-    const ended = await machine.run(['run', prompt, '--json', ...args, ...at(provider)]);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    return ended.events()[0]?.conversationId ?? '';
-  };
-  const first = await run('first');
-  const second = await run('second');
-  expect(second).not.toBe(first);
+longTest(
+  'R253: --resume continues any conversation, and refuses one that is not there',
+  async ({ machine }) => {
+    const provider = await machine.provider({
+      behaviours: [{ name: 'a', reply: { text: 'Yes.' } }],
+    });
+    const run = async (prompt: string, ...args: string[]): Promise<string> => {
+      const ended = await machine.run(['run', prompt, '--json', ...args, ...at(provider)]);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      return ended.events()[0]?.conversationId ?? '';
+    };
+    const first = await run('first');
+    const second = await run('second');
+    expect(second).not.toBe(first);
 
-  expect(await run('third', '--resume', first)).toBe(first);
+    expect(await run('third', '--resume', first)).toBe(first);
 
-  const last = sent(provider.requests).at(-1);
-  expect(last?.messages.slice(1).map((message) => message.content)).toEqual([
-    'first',
-    'Yes.',
-    'third',
-  ]);
-  expect(await conversations(machine)).toMatchObject([
-    { conversationId: first, messages: 4 },
-    { conversationId: second, messages: 2 },
-  ]);
-  // ORION_CONTINUE is the same as --continue: the latest is the one that was spoken in last.
-  const twin = await machine.run(['run', 'fourth', '--json', ...at(provider)], {
-    env: { ORION_CONTINUE: 'true' },
-  });
-  expect(twin.events()[0]?.conversationId).toBe(first);
+    const last = sent(provider.requests).at(-1);
+    expect(last?.messages.slice(1).map((message) => message.content)).toEqual([
+      'first',
+      'Yes.',
+      'third',
+    ]);
+    expect(await conversations(machine)).toMatchObject([
+      { conversationId: first, messages: 4 },
+      { conversationId: second, messages: 2 },
+    ]);
+    // ORION_CONTINUE is the same as --continue: the latest is the one that was spoken in last.
+    const twin = await machine.run(['run', 'fourth', '--json', ...at(provider)], {
+      env: { ORION_CONTINUE: 'true' },
+    });
+    expect(twin.events()[0]?.conversationId).toBe(first);
 
-  const unknown = await machine.run(['run', 'x', '--resume', 'nobody', ...at(provider)]);
-  expect(unknown.exitCode).toBe(1);
-  expect(unknown.stderr).toContain(
-    'orion: CONVERSATION_NOT_FOUND: There is no conversation "nobody".\n',
-  );
-  const shown = await machine.run(['conversations', 'show', first]);
-  expect(shown.stdout).toMatch(/user:\nfirst\n\nassistant:\nYes\.\n\nuser:\nthird\n/u);
-});
+    const unknown = await machine.run(['run', 'x', '--resume', 'nobody', ...at(provider)]);
+    expect(unknown.exitCode).toBe(1);
+    expect(unknown.stderr).toContain(
+      'orion: CONVERSATION_NOT_FOUND: There is no conversation "nobody".\n',
+    );
+    const shown = await machine.run(['conversations', 'show', first]);
+    expect(shown.stdout).toMatch(/user:\nfirst\n\nassistant:\nYes\.\n\nuser:\nthird\n/u);
+  },
+);
 
-test.concurrent('R068: --continue with nothing stored begins anew and says so once', async ({
-  machine,
-}) => {
-  const provider = await machine.provider({ behaviours: [LAST_WORD] });
-  const ended = await machine.run(['run', 'hello', '--continue', ...at(provider)]);
-  expect(ended.exitCode).toBe(0);
-  expect(ended.stderr.match(/this is a new one/gu)).toHaveLength(1);
-});
+longTest(
+  'R068: --continue with nothing stored begins anew and says so once',
+  async ({ machine }) => {
+    const provider = await machine.provider({ behaviours: [LAST_WORD] });
+    const ended = await machine.run(['run', 'hello', '--continue', ...at(provider)]);
+    expect(ended.exitCode).toBe(0);
+    expect(ended.stderr.match(/this is a new one/gu)).toHaveLength(1);
+  },
+);
 
 test.concurrent('a conversation cut by SIGKILL opens again and continues with its open file', async ({
   machine,
@@ -139,31 +143,32 @@ test.concurrent('a conversation cut by SIGKILL opens again and continues with it
   expect(JSON.stringify(last)).not.toContain(`${CANARY} 40`);
 });
 
-test.concurrent('a file that is written by hand becomes a receipt in its conversation too', async ({
-  machine,
-}) => {
-  const provider = await machine.provider({
-    behaviours: [
-      {
-        name: 'no end',
-        when: { toolChoice: 'none' },
-        reply: { text: `${CANARY} 1\n` },
-      },
-      beginCall({ target_file: 'a.txt' }),
-      LAST_WORD,
-    ],
-  });
-  const paused = await machine.ask(provider, [], { env: { WRITE_SESSION_IDLE_MS: '0' } });
-  expect(paused.exitCode, paused.stderr).toBe(3);
-  const [session] = await machine.sessions();
-  expect(await conversations(machine)).toMatchObject([{ openSessionId: session?.id }]);
+longTest(
+  'a file that is written by hand becomes a receipt in its conversation too',
+  async ({ machine }) => {
+    const provider = await machine.provider({
+      behaviours: [
+        {
+          name: 'no end',
+          when: { toolChoice: 'none' },
+          reply: { text: `${CANARY} 1\n` },
+        },
+        beginCall({ target_file: 'a.txt' }),
+        LAST_WORD,
+      ],
+    });
+    const paused = await machine.ask(provider, [], { env: { WRITE_SESSION_IDLE_MS: '0' } });
+    expect(paused.exitCode, paused.stderr).toBe(3);
+    const [session] = await machine.sessions();
+    expect(await conversations(machine)).toMatchObject([{ openSessionId: session?.id }]);
 
-  const ended = await machine.run(['recover-session', session?.id ?? '', '--finalize']);
-  expect(ended.exitCode, ended.stderr).toBe(0);
+    const ended = await machine.run(['recover-session', session?.id ?? '', '--finalize']);
+    expect(ended.exitCode, ended.stderr).toBe(0);
 
-  const [conversation] = await conversations(machine);
-  expect(conversation?.openSessionId).toBeNull();
-  const shown = await machine.run(['conversations', 'show', conversation?.conversationId ?? '']);
-  expect(shown.stdout).toMatch(/^\{"status":"written","target_file":"a\.txt",/mu);
-  expect(shown.stdout).not.toContain(CANARY);
-});
+    const [conversation] = await conversations(machine);
+    expect(conversation?.openSessionId).toBeNull();
+    const shown = await machine.run(['conversations', 'show', conversation?.conversationId ?? '']);
+    expect(shown.stdout).toMatch(/^\{"status":"written","target_file":"a\.txt",/mu);
+    expect(shown.stdout).not.toContain(CANARY);
+  },
+);

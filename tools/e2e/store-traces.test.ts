@@ -1,3 +1,4 @@
+// @module-tag long
 import type { TraceEvent } from '@orion/contracts';
 import { expect } from 'vitest';
 

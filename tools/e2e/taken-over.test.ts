@@ -1,3 +1,4 @@
+// @module-tag long
 import { link, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';

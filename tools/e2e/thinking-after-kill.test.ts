@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { at } from './support/sandbox.ts';
 import type { Sandbox, SessionOnDisk } from './support/sandbox.ts';
 import { writeMessages } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 /**
  * Hazard: a think block that opens the text is in the content file like any text, and the process ends before its
@@ -56,7 +56,7 @@ async function expectWritten(
   expect(await readFile(receipt?.trailing ?? '', 'utf8')).toBe(BLOCK);
 }
 
-test.concurrent('R275: by hand, it is kept beside the file', async ({ machine }) => {
+longTest('R275: by hand, it is kept beside the file', async ({ machine }) => {
   const id = await killedInTheFirstMessage(machine);
   await expectWritten(machine, [id, '--finalize'], FILE);
 });
@@ -67,7 +67,7 @@ test.concurrent('R275: by the model, it is kept beside the file', async ({ machi
   await expectWritten(machine, [id, ...at(provider)], `${FILE}${REST}`);
 });
 
-test.concurrent('R275: once, when the recovery is killed too', async ({ machine }) => {
+longTest('R275: once, when the recovery is killed too', async ({ machine }) => {
   const id = await killedInTheFirstMessage(machine);
   await killed(
     machine,
@@ -78,9 +78,7 @@ test.concurrent('R275: once, when the recovery is killed too', async ({ machine 
   await expectWritten(machine, [id, '--finalize'], `${FILE}${REST}`);
 });
 
-test.concurrent('R275: what is copied out or put aside holds it where it came', async ({
-  machine,
-}) => {
+longTest('R275: what is copied out or put aside holds it where it came', async ({ machine }) => {
   const id = await killedInTheFirstMessage(machine);
   const copied = await machine.run(['recover-session', id, '--out', machine.path('copy.txt')]);
   expect(copied.exitCode, copied.stderr).toBe(0);

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import type { Finished } from './support/run.ts';
 import type { Sandbox } from './support/sandbox.ts';
 import { numbered, sha256 } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 /** Hazard: a plan that changes something although one of its operations cannot be done. */
 
@@ -54,7 +54,7 @@ describe('A10', () => {
     safety_checks: { backup_required: true, must_exist: true },
   };
 
-  test.concurrent('appends, reports in words, and numbers the copies', async ({ machine }) => {
+  longTest('appends, reports in words, and numbers the copies', async ({ machine }) => {
     await machine.write('helpers.js', HELPERS);
     await chmod(machine.path('helpers.js'), 0o640);
     await machine.write('plan.json', JSON.stringify(plan));
@@ -124,7 +124,7 @@ describe('A10', () => {
     expect((await readdir(machine.workspace)).toSorted()).toEqual(['.orion', 'a.txt', 'b.txt']);
   });
 
-  test.concurrent('replaces literally, and stays inside the workspace', async ({ machine }) => {
+  longTest('replaces literally, and stays inside the workspace', async ({ machine }) => {
     await machine.write('x.txt', 'aXb');
     const all = { type: 'replace_all', target_file: 'x.txt', find: 'X', content: '[$&]' };
     expect((await apply(machine, { intent: 'i', operations: [all] })).exitCode).toBe(0);
@@ -212,7 +212,7 @@ test.concurrent('reports all that is wrong at once, each with its own code', asy
   expect(String(await machine.read('folder/x.txt'))).toBe('');
 });
 
-test.concurrent('a dry run shows a diff and changes nothing', async ({ machine }) => {
+longTest('a dry run shows a diff and changes nothing', async ({ machine }) => {
   await machine.write('a.txt', numbered('line', 1, 9));
   const plan = {
     intent: 'look',
@@ -253,7 +253,7 @@ test.concurrent('B21: an expression that would take for ever ends the plan, not 
   expect(report.results[0]?.error?.code).toBe('MARKER_TIMEOUT');
 });
 
-test.concurrent('the plan of the guide does what the guide says', async ({ machine }) => {
+longTest('the plan of the guide does what the guide says', async ({ machine }) => {
   const guide = await readFile(
     new URL('../../docs/guides/write-plans.md', import.meta.url),
     'utf8',
@@ -311,7 +311,7 @@ describe('what is no plan', () => {
       'content and content_block differ',
       1,
     ],
-  ])('%s', async ([, stdin, said, code], { machine }) => {
+  ])('%s', { tags: ['long'] }, async ([, stdin, said, code], { machine }) => {
     const ended = await machine.run(['apply-plan', '-'], { stdin });
     expect(ended.stdout + ended.stderr).toContain(said);
     expect(ended.exitCode).toBe(code);
@@ -319,7 +319,7 @@ describe('what is no plan', () => {
     expect(await machine.exists('a')).toBe(false);
   });
 
-  test.concurrent('a file that is not there', async ({ machine }) => {
+  longTest('a file that is not there', async ({ machine }) => {
     const ended = await machine.run(['apply-plan', 'none.json']);
     expect(ended.exitCode).toBe(2);
     expect(ended.stderr).toContain('"none.json" cannot be read (ENOENT)');

@@ -1,4 +1,5 @@
 import { test as base } from 'vitest';
+import type { TestContext } from 'vitest';
 
 import { createSandbox, type Sandbox } from './sandbox.ts';
 
@@ -11,3 +12,11 @@ export const test = base.extend<{ machine: Sandbox }>({
     await machine.dispose();
   },
 });
+
+/** One that `npm test` leaves out, since smaller tests would mostly notice the same; `npm run test:long` runs it. */
+export function longTest(
+  title: string,
+  body: (context: TestContext & { readonly machine: Sandbox }) => Promise<void>,
+): void {
+  test.concurrent(title, { tags: ['long'] }, body);
+}

@@ -104,27 +104,28 @@ describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
     expect(String(await machine.read('a.txt'))).toBe('one\ntwo\n');
   });
 
-  test('what was changed after it was shown is asked anew, and nothing is overwritten', async ({
-    machine,
-  }) => {
-    await machine.write('a.txt', 'old\n');
-    const script = { target: 'a.txt', content: 'new\n' };
-    const { server } = await ask(machine, writeDocument(script, { operation: 'overwrite' }));
-    const { page } = await openPage(browser(), pageLink(server));
-    await sendMessage(page, 'Write it.');
-    const yes = await yesOf(page);
-    const reads = await holdReads(page);
-    await machine.write('a.txt', 'of somebody else\n');
-    await yes.click();
-    await card(page).getByText('APPROVAL_STALE').waitFor();
-    await reads.release();
-    await page.getByText(/^It was withdrawn/u).waitFor();
-    await card(page).getByRole('cell', { name: 'of somebody else' }).waitFor();
-    expect(String(await machine.read('a.txt'))).toBe('of somebody else\n');
-    await (await yesOf(page)).click();
-    await page.getByRole('region', { name: 'Receipt' }).waitFor();
-    expect(String(await machine.read('a.txt'))).toBe('new\n');
-  });
+  fully(
+    'what was changed after it was shown is asked anew, and nothing is overwritten',
+    async ({ machine }) => {
+      await machine.write('a.txt', 'old\n');
+      const script = { target: 'a.txt', content: 'new\n' };
+      const { server } = await ask(machine, writeDocument(script, { operation: 'overwrite' }));
+      const { page } = await openPage(browser(), pageLink(server));
+      await sendMessage(page, 'Write it.');
+      const yes = await yesOf(page);
+      const reads = await holdReads(page);
+      await machine.write('a.txt', 'of somebody else\n');
+      await yes.click();
+      await card(page).getByText('APPROVAL_STALE').waitFor();
+      await reads.release();
+      await page.getByText(/^It was withdrawn/u).waitFor();
+      await card(page).getByRole('cell', { name: 'of somebody else' }).waitFor();
+      expect(String(await machine.read('a.txt'))).toBe('of somebody else\n');
+      await (await yesOf(page)).click();
+      await page.getByRole('region', { name: 'Receipt' }).waitFor();
+      expect(String(await machine.read('a.txt'))).toBe('new\n');
+    },
+  );
 
   fully(
     'a click that was meant for what was there before takes nothing for half a second',

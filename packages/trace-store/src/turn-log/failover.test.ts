@@ -1,3 +1,4 @@
+// @module-tag long
 import { OrionError, systemClock } from '@orion/contracts';
 import { startMovableAddress, startPostgres } from '@orion/testkit/postgres';
 import { expect, onTestFinished, test } from 'vitest';
