@@ -30,7 +30,7 @@ const NOTIFY = `select pg_notify('${CHANNEL}', '')`;
 /** How often the store is asked for turns without being told of any. */
 const POLL_MS = 500;
 /** Turns that are taken at once: in between others take theirs, and the process looks whether it is overloaded. */
-const BATCH = 10;
+const BATCH = 4;
 /** How often the attempts that are held are confirmed. */
 const TOUCH_MS = 3_000;
 /** How often the turns that wait are counted. */

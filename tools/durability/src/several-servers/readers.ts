@@ -25,7 +25,8 @@ const MOST_STATEMENTS = 5;
 /** Of one processor. */
 const MOST_PERCENT = 2;
 const WATCHED_MS = 20_000;
-const SETTLE_MS = 3_000;
+/** A connection of Postgres that has nothing to do counts its last transactions after ten seconds. */
+const SETTLE_MS = 12_000;
 const SLEEPS = 'Wait for long.';
 
 const STALL_MS = 20_000;
