@@ -1,4 +1,3 @@
-// @module-tag long
 import { spawnSync } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,6 +15,7 @@ const TEXT = 'one\ntwo\n';
 
 test.skipIf(process.platform !== 'linux')(
   'with 20 open files Node itself ends in a fault, and the guide says so',
+  { tags: ['long'] },
   async () => {
     const command = `ulimit -n 20; exec '${process.execPath}' '${COMMAND}' --version`;
     const ended = spawnSync('/bin/sh', ['-c', command]);
@@ -30,6 +30,7 @@ test.skipIf(process.platform !== 'linux')(
 
 test.skipIf(process.platform === 'win32').for([24, 29, 256])(
   'with %i open files: the file is written, or the command says why, and keeps the text that it has',
+  { tags: ['long'] },
   async (limit, { machine }) => {
     const node = join(machine.root, 'node');
     await writeFile(node, `#!/bin/sh\nulimit -n ${limit}\nexec '${process.execPath}' "$@"\n`);

@@ -1,4 +1,3 @@
-// @module-tag long
 // Hazard: the commands of the guide do not do what it says.
 import { execFile, execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -25,6 +24,7 @@ function hasCurl(): boolean {
 
 test.skipIf(!hasCurl())(
   'the guide writes 50 MB through two broken uploads',
+  { timeout: 60_000, tags: ['long'] },
   async ({ machine }) => {
     const { url, running } = await serve(machine, [], { env: { ORION_SERVER_TOKEN: '' } });
     const blocks = [...(await readFile(GUIDE, 'utf8')).matchAll(/^```sh\n(.*?)^```$/gmsu)];
@@ -56,5 +56,4 @@ test.skipIf(!hasCurl())(
     expect((await machine.run(['undo'])).exitCode).toBe(0);
     expect(await machine.exists('docs/report.txt')).toBe(false);
   },
-  60_000,
 );

@@ -9,7 +9,7 @@ import { describe, expect } from 'vitest';
 import { commandEntry } from './support/entry.ts';
 import type { Sandbox } from './support/sandbox.ts';
 import { writeMessages } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 /** What somebody may leave in a folder that another person then works in. */
 async function plant(machine: Sandbox, baseUrl: string): Promise<void> {
@@ -84,7 +84,7 @@ describe('B6, R261: a workspace of a stranger', () => {
     expect(started).toHaveLength(1);
   });
 
-  test.concurrent('decides what it was accepted for, until it changes', async ({ machine }) => {
+  longTest('decides what it was accepted for, until it changes', async ({ machine }) => {
     const theirs = await machine.provider(
       writeMessages('.env', ['KEY=1\nDONE'], { operation: 'overwrite' }),
     );
@@ -109,7 +109,7 @@ describe('B6, R261: a workspace of a stranger', () => {
     expect(JSON.parse(revoked.stdout)).toMatchObject({ version: 1, trusted: false });
   });
 
-  test.concurrent('B7: a model that writes its own permissions is refused', async ({ machine }) => {
+  longTest('B7: a model that writes its own permissions is refused', async ({ machine }) => {
     for (const target of ['orion.config.json', '.orion/config.json', '.config/orion/config.json']) {
       const provider = await machine.provider(writeMessages(target, ['{}\nDONE']));
       const ended = await machine.ask(provider, ['--json']);
@@ -196,26 +196,25 @@ describe('B4, R261: an orion.config.json that is none', () => {
     expect(trust.stderr).toContain(`CONFIG_INVALID: ${path} cannot be used: ${reason}.`);
   });
 
-  test.concurrent('a link to a file of the workspace is followed, and so is the user’s own to anywhere', async ({
-    machine,
-  }) => {
-    await machine.write('settings/orion.json', '{"maxTurns":3}');
-    await symlink('settings/orion.json', machine.path('orion.config.json'));
-    await mkdir(join(machine.home, '.config', 'orion'));
-    await writeFile(join(machine.root, 'mine.json'), '{"quiet":true}');
-    await symlink(
-      join(machine.root, 'mine.json'),
-      join(machine.home, '.config', 'orion', 'config.json'),
-    );
-    const provider = await machine.provider(writeMessages('a.txt', ['one\nDONE']));
-    const ended = await machine.ask(provider);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(ended.stderr).not.toContain('not used');
-  });
+  longTest(
+    'a link to a file of the workspace is followed, and so is the user’s own to anywhere',
+    async ({ machine }) => {
+      await machine.write('settings/orion.json', '{"maxTurns":3}');
+      await symlink('settings/orion.json', machine.path('orion.config.json'));
+      await mkdir(join(machine.home, '.config', 'orion'));
+      await writeFile(join(machine.root, 'mine.json'), '{"quiet":true}');
+      await symlink(
+        join(machine.root, 'mine.json'),
+        join(machine.home, '.config', 'orion', 'config.json'),
+      );
+      const provider = await machine.provider(writeMessages('a.txt', ['one\nDONE']));
+      const ended = await machine.ask(provider);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(ended.stderr).not.toContain('not used');
+    },
+  );
 
-  test.concurrent('a script that is named may be a pipe, and has its bound', async ({
-    machine,
-  }) => {
+  longTest('a script that is named may be a pipe, and has its bound', async ({ machine }) => {
     const zero = await machine.run(['run', 'x', '--provider', 'scripted', '--script', '/dev/zero']);
     expect(zero.exitCode).toBe(2);
     expect(zero.stderr).toContain('The script "/dev/zero" has more than 67108864 bytes.');

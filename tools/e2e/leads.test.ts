@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 
 import { prompts } from './support/requests.ts';
 import { writeMessages } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 /** Hazard: words that announce the file are written into it, or words of the file are left out. */
 
@@ -46,23 +46,25 @@ test.concurrent('R271: without an answer the session waits, and its commands dec
   }
 });
 
-test.concurrent('Z2: a fence that ends before a DONE line is left out of what END leaves', async ({
-  machine,
-}) => {
-  const text = '```ts\nconst a = 1;\n```\nDONE\nI hope this helps you!\n';
-  const provider = await machine.provider(writeMessages('a.ts', [text, 'END 4.']));
-  const ended = await machine.ask(provider, ['--json']);
-  expect(ended.exitCode, ended.stderr).toBe(0);
-  expect(String(await machine.read('a.ts'))).toBe('const a = 1;\n');
-  expect(ended.result().receipts).toMatchObject([{ fence_stripped: true, lines: 1 }]);
-});
+longTest(
+  'Z2: a fence that ends before a DONE line is left out of what END leaves',
+  async ({ machine }) => {
+    const text = '```ts\nconst a = 1;\n```\nDONE\nI hope this helps you!\n';
+    const provider = await machine.provider(writeMessages('a.ts', [text, 'END 4.']));
+    const ended = await machine.ask(provider, ['--json']);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read('a.ts'))).toBe('const a = 1;\n');
+    expect(ended.result().receipts).toMatchObject([{ fence_stripped: true, lines: 1 }]);
+  },
+);
 
-test.concurrent('R295: the last line gets its ending where DONE says that it is complete', async ({
-  machine,
-}) => {
-  const provider = await machine.provider(writeMessages('a.py', ['x = 1\r\ny = 2', 'DONE']));
-  const ended = await machine.ask(provider, ['--json']);
-  expect(ended.exitCode, ended.stderr).toBe(0);
-  expect(String(await machine.read('a.py'))).toBe('x = 1\r\ny = 2\r\n');
-  expect(ended.result().receipts).toMatchObject([{ final_newline_added: true, bytes: 14 }]);
-});
+longTest(
+  'R295: the last line gets its ending where DONE says that it is complete',
+  async ({ machine }) => {
+    const provider = await machine.provider(writeMessages('a.py', ['x = 1\r\ny = 2', 'DONE']));
+    const ended = await machine.ask(provider, ['--json']);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read('a.py'))).toBe('x = 1\r\ny = 2\r\n');
+    expect(ended.result().receipts).toMatchObject([{ final_newline_added: true, bytes: 14 }]);
+  },
+);

@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 
 import type { Sandbox } from './support/sandbox.ts';
 import { numbered, writeMessages } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 /** Hazard: a next step that fails, that is meant for the model, or that has to be completed by guessing. */
 
@@ -57,9 +57,7 @@ describe('R074: the next step that is printed names this session and can be take
     expect(hint).not.toContain('DONE');
   });
 
-  test.concurrent('--end-at where nothing is asked: all of it, or a copy to cut', async ({
-    machine,
-  }) => {
+  longTest('--end-at where nothing is asked: all of it, or a copy to cut', async ({ machine }) => {
     const { id } = await paused(machine, TEXT);
     const { message, hint } = await refused(machine, id, '--end-at', '2');
     expect(message).toContain('No question is open');
@@ -74,19 +72,20 @@ describe('R074: the next step that is printed names this session and can be take
     expect(hint).toContain(`orion recover-session ${id} --finalize`);
   });
 
-  test.concurrent('another file in its place: --on-conflict, not another operation', async ({
-    machine,
-  }) => {
-    const { id } = await paused(machine, TEXT);
-    await machine.write('a.ts', 'somebody else\n');
-    const { message, hint } = await refused(machine, id);
-    expect(message).toContain('FILE_EXISTS');
-    expect(hint).toContain('--on-conflict=overwrite');
-    expect(hint).toContain('--on-conflict=keep-both');
-    expect(hint).not.toContain('append');
-  });
+  longTest(
+    'another file in its place: --on-conflict, not another operation',
+    async ({ machine }) => {
+      const { id } = await paused(machine, TEXT);
+      await machine.write('a.ts', 'somebody else\n');
+      const { message, hint } = await refused(machine, id);
+      expect(message).toContain('FILE_EXISTS');
+      expect(hint).toContain('--on-conflict=overwrite');
+      expect(hint).toContain('--on-conflict=keep-both');
+      expect(hint).not.toContain('append');
+    },
+  );
 
-  test.concurrent('damaged: a copy', async ({ machine }) => {
+  longTest('damaged: a copy', async ({ machine }) => {
     const damaged = await paused(machine, TEXT);
     await rm(join(damaged.directory, 'metadata.json'));
     const { message, hint } = await refused(machine, damaged.id);

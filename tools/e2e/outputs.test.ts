@@ -87,7 +87,7 @@ describe('R254, B16: hostile data is harmless on a terminal, and the same value'
     ['stats', '--file', `${HOSTILE}.json`],
     ['stats', '--file', 'damaged.json'],
     ['read', HOSTILE],
-  ] as const)('%j', async (args, { machine }) => {
+  ] as const)('%j', { tags: ['long'] }, async (args, { machine }) => {
     const document = { [HOSTILE]: [HOSTILE], list: [{ [HOSTILE]: HOSTILE }, HOSTILE] };
     await writeFile(join(machine.workspace, 'a.json'), JSON.stringify(document));
     await writeFile(join(machine.workspace, 'damaged.json'), `{"${HOSTILE}": ${HOSTILE}`);

@@ -47,6 +47,7 @@ test('ten thousand appends are made, in the time of one command', async ({ machi
 
 test.skipIf(process.platform !== 'linux')(
   'SIGTERM ends a plan that computes',
+  { tags: ['long'] },
   async ({ machine }) => {
     const text = `${'x'.repeat(8 * 1024 * 1024)}m\n`;
     await machine.write('a.txt', text);

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 
 import { textOfLoaded } from './support/loaded.ts';
 import { serve } from './support/serve.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 const STOPPING = 'Stopping: 1 turn has up to 30 s to finish. Press Ctrl-C again to stop now.\n';
@@ -70,7 +70,7 @@ test.concurrent('lists everything that is wrong before it opens anything', async
   expect(await machine.exists('.orion')).toBe(false);
 });
 
-test.concurrent('has no queue in Postgres for a store in a file', async ({ machine }) => {
+longTest('has no queue in Postgres for a store in a file', async ({ machine }) => {
   const { exitCode, stderr } = await machine.run(['serve', '--port', '0', ...PROVIDER], {
     env: { ORION_QUEUE: 'pg-boss' },
   });
@@ -87,7 +87,7 @@ test.concurrent('listens beyond loopback only with a given token (B8)', async ({
   expect((await ask('/metrics')).status).toBe(200);
 });
 
-test.concurrent('says that its port is taken, and by its exit code', async ({ machine }) => {
+longTest('says that its port is taken, and by its exit code', async ({ machine }) => {
   const { port } = await serve(machine);
   const other = ['-C', machine.home, '--port', String(port)];
   const { exitCode, stderr } = await machine.run(['serve', ...PROVIDER, ...other]);
@@ -151,7 +151,7 @@ test.concurrent('a second signal ends it at once', async ({ machine }) => {
   expect((await running.finished).exitCode).toBe(130);
 });
 
-test.concurrent('no other command loads any of it', async ({ machine }) => {
+longTest('no other command loads any of it', async ({ machine }) => {
   const server = 'The server does not know this method.';
   expect(await textOfLoaded(machine, 'serve', ['serve', ...PROVIDER, '--host', '?'])).toContain(
     server,

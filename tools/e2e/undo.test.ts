@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 
 import type { Sandbox } from './support/sandbox.ts';
 import { sha256, writeMessages } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 async function write(
   machine: Sandbox,
@@ -68,9 +68,7 @@ describe('R246: orion undo', () => {
     expect(await readdir(machine.workspace)).toEqual(['.orion', 'a.txt', 'b.txt', 'plan.json']);
   });
 
-  test.concurrent('removes what a change made, and lists what can be taken back', async ({
-    machine,
-  }) => {
+  longTest('removes what a change made, and lists what can be taken back', async ({ machine }) => {
     const none = await machine.run(['undo', '--list']);
     expect(none).toMatchObject({ exitCode: 0, stdout: '' });
     expect(await machine.exists('.orion')).toBe(false);
@@ -110,7 +108,7 @@ describe('R246: orion undo', () => {
     expect(String(await machine.read('a.txt'))).toBe('mine');
   });
 
-  test.concurrent('says so when there is nothing to undo', async ({ machine }) => {
+  longTest('says so when there is nothing to undo', async ({ machine }) => {
     for (const args of [['undo'], ['undo', 'unknown']]) {
       const ended = await machine.run(args);
       expect(ended.exitCode).toBe(1);

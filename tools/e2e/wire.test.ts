@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import type { Shape } from '@orion/llm-adapters/scripted';
 
 import { writeDocument } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 const TEXT = 'Grüße, 世界 👩‍👩‍👧 𝕏\n[DONE]\n\n\n\tno tab lost  \r\nlast line, a\u00a0b\n';
 
@@ -66,24 +66,23 @@ describe('R275: the content stage drops no text', () => {
     },
   );
 
-  test.concurrent('chat completions have none: the file begins behind a closed block', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider(
-      writeDocument({ target: 'a.md', content: inner }, { shape: { chunk: 3 } }),
-    );
-    const ended = await machine.ask(provider, ['--json', '--show-content']);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(String(await machine.read('a.md'))).toBe('rest\n');
-    const [receipt] = ended.result().receipts;
-    expect(receipt).toMatchObject({ bytes: 5, lines: 1, thinking_set_aside: true, warnings: [] });
-    expect(await readFile(receipt?.trailing ?? '', 'utf8')).toBe('<think>\ninner\n</think>\n\n');
-    expect(ended.stdout).not.toContain('think>');
-  });
+  longTest(
+    'chat completions have none: the file begins behind a closed block',
+    async ({ machine }) => {
+      const provider = await machine.provider(
+        writeDocument({ target: 'a.md', content: inner }, { shape: { chunk: 3 } }),
+      );
+      const ended = await machine.ask(provider, ['--json', '--show-content']);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.md'))).toBe('rest\n');
+      const [receipt] = ended.result().receipts;
+      expect(receipt).toMatchObject({ bytes: 5, lines: 1, thinking_set_aside: true, warnings: [] });
+      expect(await readFile(receipt?.trailing ?? '', 'utf8')).toBe('<think>\ninner\n</think>\n\n');
+      expect(ended.stdout).not.toContain('think>');
+    },
+  );
 
-  test.concurrent('and a block that is never closed is the file, with a warning', async ({
-    machine,
-  }) => {
+  longTest('and a block that is never closed is the file, with a warning', async ({ machine }) => {
     const [, text] = texts;
     const provider = await machine.provider(
       writeDocument({ target: 'a.md', content: text ?? '' }, { shape: { chunk: 3 } }),
@@ -94,20 +93,21 @@ describe('R275: the content stage drops no text', () => {
     expect(ended.result().receipts).toMatchObject([{ warnings: ['opens_with_thinking'] }]);
   });
 
-  test.concurrent('and where reasoning has come in a field of its own, tags are text', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider(
-      writeDocument(
-        { target: 'a.md', content: inner },
-        { shape: { chunk: 3, reasoning: 'because', reasoningField: 'reasoning_content' } },
-      ),
-    );
-    const ended = await machine.ask(provider, ['--json']);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(String(await machine.read('a.md'))).toBe(inner);
-    expect(ended.stdout).not.toContain('thinking_set_aside');
-  });
+  longTest(
+    'and where reasoning has come in a field of its own, tags are text',
+    async ({ machine }) => {
+      const provider = await machine.provider(
+        writeDocument(
+          { target: 'a.md', content: inner },
+          { shape: { chunk: 3, reasoning: 'because', reasoningField: 'reasoning_content' } },
+        ),
+      );
+      const ended = await machine.ask(provider, ['--json']);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.md'))).toBe(inner);
+      expect(ended.stdout).not.toContain('thinking_set_aside');
+    },
+  );
 });
 
 describe('R272: blank lines that a chat template puts before the text', () => {

@@ -21,9 +21,9 @@ const seed = Number(process.env['ORION_CONFORMANCE_SEED'] ?? Date.now() % 1_000_
 
 /** Where recordings are the point: twenty splittings, and a cut after every event. Otherwise a share of both. */
 const isWhole = elsewhere !== undefined && elsewhere !== '';
-const SPLITTINGS = isWhole ? 20 : 5;
-const MOST_ENDS = isWhole ? Number.POSITIVE_INFINITY : 40;
-const MOST_RESETS = isWhole ? Number.POSITIVE_INFINITY : 12;
+const SPLITTINGS = isWhole ? 20 : 3;
+const MOST_ENDS = isWhole ? Number.POSITIVE_INFINITY : 16;
+const MOST_RESETS = isWhole ? Number.POSITIVE_INFINITY : 5;
 /** A piece of its own for each byte takes a turn of the event loop each. */
 const LARGEST_FOR_SINGLE_BYTES = 120_000;
 /** Tens of thousands of pieces through a socket, on a machine that may be busy with other things. */
