@@ -68,7 +68,12 @@ export type FinishOutcome =
   | { readonly kind: 'stored'; readonly lastSeq: number; readonly revision: number | null }
   | { readonly kind: 'stale' };
 
-export type FollowedTurn = { readonly turnId: string; readonly after: TurnPosition };
+export type FollowedTurn = {
+  readonly turnId: string;
+  readonly after: TurnPosition;
+  /** Whoever follows has found it in the store. False when left out: one that is not there may come. */
+  readonly isFound?: boolean;
+};
 
 export type TurnNews =
   | { readonly kind: 'event'; readonly entry: TurnLogEntry }
@@ -121,7 +126,7 @@ export interface TurnLog {
   /**
    * The events of these turns as they are stored, those of each turn in their order, until each turn is over or
    * `signal` is aborted. A turn whose log does not fit the reader's position begins with a reset, and so does one of
-   * which only the end and the receipts were kept. Rejects with TURN_NOT_FOUND when a turn that was there is gone, as
+   * which only the end and the receipts were kept. Rejects with TURN_NOT_FOUND when a turn that was found is gone, as
    * after a failover that took back that it was submitted.
    */
   follow(turns: readonly FollowedTurn[], signal: AbortSignal): AsyncIterable<TurnNews>;

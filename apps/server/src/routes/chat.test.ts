@@ -11,6 +11,7 @@ const JSON_ONLY = { accept: 'application/json' };
 describe('a message', () => {
   it('is answered with the events of its turn', async () => {
     const server = await startTurnServer();
+    const turn = await server.begin('turn-1');
     const stream = await openStream(server.port, MESSAGES, { json: { content: 'hello' } });
     expect(stream.headers).toMatchObject({
       'content-type': 'text/event-stream',
@@ -27,7 +28,6 @@ describe('a message', () => {
         key: null,
       },
     ]);
-    const turn = await server.begin('turn-1');
     await turn.write(text('hi'), done('hi'));
     await stream.ended;
     expect(numbersOf(stream.messages)).toEqual([1, 2]);

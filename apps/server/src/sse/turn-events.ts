@@ -20,7 +20,7 @@ import { eventFrame, RESET, RESET_FRAME } from './frames.ts';
 
 type Log = Pick<TurnLog, 'read' | 'follow'>;
 
-/** A turn, and where its reader is. */
+/** A turn that is in the store, and where its reader is. */
 export type TurnReading = { readonly turnId: string; readonly after: TurnPosition };
 
 /** One answer to a poll is cut here, in events and in characters of JSON; one event at least is in it. */
@@ -34,7 +34,7 @@ export async function* turnFrames(
   reading: TurnReading,
   signal: AbortSignal,
 ): AsyncGenerator<string, void> {
-  for await (const news of log.follow([reading], signal)) {
+  for await (const news of log.follow([{ ...reading, isFound: true }], signal)) {
     yield news.kind === 'reset' ? RESET_FRAME : eventFrame(eventOf(news.entry), news.entry.epoch);
   }
 }
@@ -73,7 +73,7 @@ export async function pollEvents(
   }
   // What is there is waited for, however long the store takes.
   const limit = limitedSignal(closed, clock, isThere ? Number.POSITIVE_INFINITY : waitMs);
-  const news = log.follow([reading], limit.signal)[Symbol.asyncIterator]();
+  const news = log.follow([{ ...reading, isFound: true }], limit.signal)[Symbol.asyncIterator]();
   const events: TurnStreamEvent[] = [];
   let { after } = reading;
   let isOver = false;

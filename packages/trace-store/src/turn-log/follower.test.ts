@@ -1,4 +1,4 @@
-import type { TurnLogEntry, TurnNews } from '@orion/contracts';
+import type { FollowedTurn, TurnLogEntry, TurnNews } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { expect, it } from 'vitest';
 
@@ -61,13 +61,10 @@ function opened() {
     turn.isOver = kinds.includes('done');
   };
   const stop = new AbortController();
+  const followAll = (turns: readonly FollowedTurn[]): AsyncIterator<TurnNews> =>
+    follower.follow(turns, stop.signal)[Symbol.asyncIterator]();
   const follow = (...turnIds: string[]): AsyncIterator<TurnNews> =>
-    follower
-      .follow(
-        turnIds.map((turnId) => ({ turnId, after: { seq: 0, epoch: null } })),
-        stop.signal,
-      )
-      [Symbol.asyncIterator]();
+    followAll(turnIds.map((turnId) => ({ turnId, after: { seq: 0, epoch: null } })));
   return {
     follower,
     clock,
@@ -77,6 +74,7 @@ function opened() {
     put,
     forget: (turnId: string) => turns.delete(turnId),
     follow,
+    followAll,
     stop,
     tell: (named: string) => tell?.(named),
     answerWith: (next: () => Promise<void>) => {
@@ -288,3 +286,20 @@ it.each([
   await expect(next).rejects.toMatchObject({ code: 'TURN_NOT_FOUND' });
   expect(clock.pending()).toBe(0);
 });
+
+it.each([0, 3])(
+  'a reader behind event %i is told when the turn that it has found is gone before it was read',
+  async (seq) => {
+    const { followAll, clock, put } = opened();
+    const after = { seq, epoch: seq === 0 ? null : 1 };
+    const gone = followAll([{ turnId: 'a', after, isFound: true }]);
+    await expect(gone.next()).rejects.toMatchObject({ code: 'TURN_NOT_FOUND' });
+    // Otherwise it may come.
+    const waiting = followAll([{ turnId: 'b', after: { seq: 0, epoch: null } }]);
+    const first = seqOf(waiting);
+    await clock.advance(1_000);
+    put('b', 'chunk');
+    await clock.advance(1_000);
+    expect(await first).toBe(1);
+  },
+);

@@ -30,7 +30,9 @@ type Following = {
   position: TurnPosition;
   /** Null while the turn is not known. */
   turnNo: number | null;
-  /** Whether it was found. */
+  /** Whether it was there, here or for whoever follows. */
+  isFound: boolean;
+  /** Whether something was read of it. */
   isBegun: boolean;
   /** The highest number that may be there; with a higher one than that of the position the turn is due. */
   named: number;
@@ -114,12 +116,13 @@ export class Follower {
     return this.#behindSince === null ? 0 : this.#options.clock.monotonic() - this.#behindSince;
   }
 
-  #begin({ turnId, after }: FollowedTurn, reader: Reader): void {
+  #begin({ turnId, after, isFound = false }: FollowedTurn, reader: Reader): void {
     const turn: Following = {
       turnId,
       reader,
       position: after,
       turnNo: null,
+      isFound,
       isBegun: false,
       named: ANY,
     };
@@ -213,7 +216,7 @@ export class Follower {
       const readers = new Map<Reader, TurnNews[]>();
       for (const [index, turns] of places.entries()) {
         for (const turn of turns) {
-          if (turn.isBegun && answers[index] === undefined) {
+          if (turn.isFound && answers[index] === undefined) {
             this.#takeNext(turn.reader)?.reject(isGone(turn));
             continue;
           }
@@ -277,6 +280,7 @@ function take(
   turn.turnNo = answer?.turnNo ?? null;
   const isWhole = turn.isBegun || !isFolded;
   turn.isBegun ||= answer !== undefined;
+  turn.isFound ||= turn.isBegun;
   if (!isWhole || !fitsLog(turn.position, epochAt)) {
     turn.position = { seq: 0, epoch: null };
     turn.named = answer === undefined ? 0 : ANY;

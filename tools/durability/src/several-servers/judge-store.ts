@@ -1,5 +1,5 @@
 /** What must hold of the store once all turns are over, whatever happened to the processes that ran them. */
-import { numberOf } from '../served-turns/databases.ts';
+import { numberOf, rowsOf } from '../served-turns/databases.ts';
 
 const CHECKS = {
   'turns are not over': 'select count(*) from turn where finished_at is null',
@@ -38,4 +38,16 @@ export async function judgeStore(
     if (count > 0) failures.push(`in the store, ${count} ${what}`);
   }
   return failures;
+}
+
+/** What the store and the engine have of turns that are not over: for whoever looks for what keeps a run from its end. */
+export async function describeUnfinished(url: string): Promise<readonly string[]> {
+  const turns = await rowsOf(
+    url,
+    `select turn_id, state, attempt, idle_attempts, epoch, last_seq, now() - to_timestamp(active_at / 1000.0) as idle,
+       (select string_agg(concat_ws(' ', name, state, retry_count, now() - heartbeat_on), '; ')
+        from orion_queue.job where job.id::text = turn.turn_id) as job
+     from turn where finished_at is null order by turn_no`,
+  );
+  return turns.map((turn) => `not over: ${JSON.stringify(turn)}`);
 }

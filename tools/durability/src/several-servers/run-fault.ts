@@ -17,7 +17,7 @@ import { planOf } from './faults.ts';
 import type { Fault, FaultPlan } from './faults.ts';
 import { startGroup } from './group.ts';
 import type { Group } from './group.ts';
-import { judgeStore } from './judge-store.ts';
+import { describeUnfinished, judgeStore } from './judge-store.ts';
 import { environmentOf } from './scenario.ts';
 import type { ScenarioOptions } from './scenario.ts';
 import { makeTasks } from './tasks.ts';
@@ -113,7 +113,8 @@ export async function runFault(
     if (isLate) {
       const failures = tasks.flatMap((task, index) => judgeTask(task, turns[index]?.events ?? []));
       const what = `not over after ${plan.limitMs / 1_000} s`;
-      return { ...seen, figures, failures: [what, ...failures] };
+      const unfinished = isAlone ? [] : await describeUnfinished(database.href);
+      return { ...seen, figures, failures: [what, ...failures, ...unfinished] };
     }
     for (const turn of turns.filter((each) => failover?.isLeftBefore(each))) {
       turn.startOver();

@@ -81,9 +81,9 @@ export class Client {
     const reading: Reading = { turnId, seen: [], resets: 0, isDone: false, endedIn: 0 };
     while (!reading.isDone) {
       const begunAt = world.now;
-      await this.#stream(reading, defect?.position ?? ((position) => position));
-      if (!reading.isDone && world.now - begunAt >= SILENCE_MS && !(await this.#isKnown(turnId)))
-        break;
+      const end = await this.#stream(reading, defect?.position ?? ((position) => position));
+      const isDoubtful = end === 'gone' || world.now - begunAt >= SILENCE_MS;
+      if (!reading.isDone && isDoubtful && !(await this.#isKnown(turnId))) break;
       if (!reading.isDone) await world.pause(world.chance.between(10, AGAIN_MS));
     }
     reading.endedIn = timeline();
@@ -100,10 +100,13 @@ export class Client {
   }
 
   /** One connection. */
-  async #stream(reading: Reading, told: (position: TurnPosition) => TurnPosition): Promise<void> {
+  async #stream(
+    reading: Reading,
+    told: (position: TurnPosition) => TurnPosition,
+  ): Promise<'ended' | 'gone'> {
     const { world } = this.#options;
     const process = this.#choose();
-    if (process === null) return;
+    if (process === null) return 'ended';
     const { life, service } = process;
     const closed = new AbortController();
     const last = reading.seen.at(-1);
@@ -114,7 +117,7 @@ export class Client {
     const cut = Promise.race([life.died.promise, end.over]).then(() => 'cut' as const);
     try {
       const news = service.log
-        .follow([{ turnId: reading.turnId, after }], closed.signal)
+        .follow([{ turnId: reading.turnId, after, isFound: true }], closed.signal)
         [Symbol.asyncIterator]();
       while (!reading.isDone) {
         const next = news.next().then(async (result) => {
@@ -126,13 +129,15 @@ export class Client {
         const silent = silence.over.then(() => 'cut' as const);
         const arrived = await Promise.race([next, cut, silent]);
         silence.cancel();
-        if (arrived === 'cut' || arrived.done === true) return;
+        if (arrived === 'cut' || arrived.done === true) break;
         this.#take(reading, arrived.value);
       }
+      return 'ended';
     } catch (error) {
       // A store that went back may have lost the turn: whoever asks again finds out.
       const isGone = OrionError.isInstance(error) && error.code === 'TURN_NOT_FOUND';
       if (!isGone && !mayPass(error)) throw error;
+      return isGone ? 'gone' : 'ended';
     } finally {
       end.cancel();
       closed.abort();
