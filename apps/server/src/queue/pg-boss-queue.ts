@@ -133,15 +133,22 @@ export class PgBossQueue implements TurnQueue {
     this.#stop.signal.addEventListener('abort', stopListening, { once: true });
     const forever = this.#stop.signal;
     let isFirst = true;
+    // Nothing is taken before: a turn that ended between the two statements of the look would get a job once more.
+    const firstLook = Promise.withResolvers<void>();
     this.#looking = Promise.all([
       this.#repeat(forever, COUNT_MS, () => this.#count()),
       this.#repeat(forever, ADOPT_MS, async () => {
-        await this.#adopt(isFirst ? 0 : ADOPT_MS);
-        isFirst = false;
+        try {
+          await this.#adopt(isFirst ? 0 : ADOPT_MS);
+          isFirst = false;
+        } finally {
+          firstLook.resolve();
+        }
       }),
-      this.#repeat(forever, POLL_MS, (wake) => {
+      this.#repeat(forever, POLL_MS, async (wake) => {
         this.#wake = wake;
-        return this.#take();
+        await firstLook.promise;
+        await this.#take();
       }),
     ]);
     this.#confirming = this.#repeat(this.#over.signal, TOUCH_MS, () => this.#confirm());
