@@ -127,7 +127,8 @@ test('everything that the driver could look up elsewhere is set', () => {
     statement_timeout: 10_000,
     query_timeout: 11_000,
     lock_timeout: 10_000,
-    idle_in_transaction_session_timeout: 11_000,
+    // Less than the heartbeat of a turn: what a frozen process has locked is free when that runs out.
+    idle_in_transaction_session_timeout: 5_000,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,

@@ -28,6 +28,11 @@ const DEFAULT_MAX_CONNECTIONS = 6;
 const FOR_STATEMENTS = 2;
 const DEFAULT_CONNECT_MS = 5_000;
 const DEFAULT_STATEMENT_MS = 10_000;
+/**
+ * After which a transaction is undone whose process says nothing more. One that froze must not keep the rows of a turn,
+ * or of its job, locked until its heartbeat runs out after 10 s: nobody could take over what else it ran before that.
+ */
+const MAX_SILENT_MS = 5_000;
 const IDLE_MS = 30_000;
 const RECONNECT_MS = 1_000;
 /** The longest time of a timer, 24 days: the client's own limit of a query cannot be switched off. */
@@ -305,7 +310,7 @@ export function readUrl(
     statement_timeout: statementMs,
     query_timeout: statementMs + 1_000,
     lock_timeout: statementMs,
-    idle_in_transaction_session_timeout: statementMs + 1_000,
+    idle_in_transaction_session_timeout: Math.min(statementMs + 1_000, MAX_SILENT_MS),
     connectionTimeoutMillis: options.connectMs ?? DEFAULT_CONNECT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
