@@ -18,7 +18,8 @@ export type LimitsByProject = Readonly<Record<string, Partial<ProjectLimits>>>;
 
 export const DEFAULT_PROJECT_LIMITS: ProjectLimits = {
   running: null,
-  queued: 10_000,
+  // Half of what may wait in all: one project leaves room to others.
+  queued: 5_000,
   tokensPerDay: null,
 };
 const OTHERS = '*';

@@ -553,6 +553,33 @@ export function describeTurnQueueContract(
         await settled(handed).toEqual([asking, asking, meanwhile, behind]);
       }));
 
+    test('a turn that is to run alone is not kept back by the limit of its project', () =>
+      withQueue(async (tested) => {
+        const { queue } = tested;
+        const { handler, ids, open } = recorder();
+        const resting = new Set<string>();
+        queue.work(
+          handler(async (attempt) => {
+            const { turnId, isAlone = false } = attempt;
+            if (turnId === suspect && !isAlone) return queue.giveBack(attempt, { isAlone: true });
+            await end(tested, attempt);
+            return queue.complete(attempt, null);
+          }),
+          { ...SLOTS, resting: () => resting },
+        );
+        const small = { projectId: 'small' };
+        const suspect = await submit(tested, small);
+        await settled(ids).toEqual([suspect]);
+        const asking = await submit(tested, small);
+        resting.add(asking);
+        open(suspect);
+        const handed = async () => {
+          await tested.pass();
+          return ids().toSorted();
+        };
+        await settled(handed).toEqual([suspect, suspect, asking].toSorted());
+      }));
+
     test('a turn that is to run alone does not wait for one that comes to rest meanwhile', () =>
       withQueue(async (tested) => {
         const { queue } = tested;

@@ -6,6 +6,7 @@ import type {
   ServingHold,
   SessionContent,
   SharedRecords,
+  StoreTransaction,
   ToolOutputStore,
   TraceStore,
   TurnLog,
@@ -14,6 +15,7 @@ import { createSqlApprovals } from './approvals/sql-approvals.ts';
 import { createSqlConversationStore } from './conversations/sql-conversation-store.ts';
 import { reportRefusals } from './engine/reported-database.ts';
 import type { SqlDatabase } from './engine/sql-database.ts';
+import { storeTransaction } from './engine/store-transaction.ts';
 import { WriteTrial } from './engine/write-trial.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { claimKey } from './served-turns/request-keys.ts';
@@ -29,6 +31,8 @@ import { createSqlSharedRecords } from './write-sessions/sql-shared-records.ts';
 export type EngineDatabase = {
   /** Several statements may come in one text without values. Resolves to what the driver answers. */
   executeSql(text: string, values?: readonly unknown[]): Promise<unknown>;
+  /** Undone if `work` rejects. */
+  transaction<Result>(work: (inside: StoreTransaction) => Promise<Result>): Promise<Result>;
   /** Calls back for each NOTIFY until stopped; not at all in a store whose readers poll. */
   listen(channel: string, onMessage: () => void): () => void;
 };
@@ -128,6 +132,7 @@ function engineDatabase(database: SqlDatabase, wake: StoreOptions['wake']): Engi
   if (raw === undefined) return null;
   return {
     executeSql: raw,
+    transaction: (work) => storeTransaction(database, (_, transaction) => work(transaction)),
     listen: (channel, onMessage) =>
       wake === 'poll' ? () => undefined : database.listen(channel, () => onMessage()),
   };

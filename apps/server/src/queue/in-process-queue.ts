@@ -203,7 +203,7 @@ export class InProcessQueue implements TurnQueue {
         });
         return;
       }
-      if (!this.#hasRoom(place.projectId)) continue;
+      if (!isAlone && !this.#hasRoom(place.projectId)) continue;
       this.#waiting.delete(turnId);
       void this.#attempt(handler, { turnId, attempt, ...(isAlone ? { isAlone } : {}) }, place);
     }

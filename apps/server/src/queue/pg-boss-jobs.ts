@@ -58,7 +58,7 @@ export type Job = {
 const PRIORITIES: Readonly<Record<TurnPriority, number>> = { interactive: 0, batch: -1 };
 
 export type PgBossJobsOptions = {
-  readonly database: Pick<EngineDatabase, 'executeSql'>;
+  readonly database: Pick<EngineDatabase, 'executeSql' | 'transaction'>;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 };
@@ -69,16 +69,18 @@ export type TurnJobs = { readonly [Call in keyof PgBossJobs]: PgBossJobs[Call] }
 /** The jobs of turns, one a turn with the id of the turn, as the engine keeps them. */
 export class PgBossJobs {
   readonly #engine: PgBoss;
+  readonly #database: PgBossJobsOptions['database'];
 
-  private constructor(engine: PgBoss) {
+  private constructor(engine: PgBoss, database: PgBossJobsOptions['database']) {
     this.#engine = engine;
+    this.#database = database;
   }
 
   /** Makes the tables of the engine, or brings them up to date. Rejects with STORE_UNAVAILABLE. */
   static async open(options: PgBossJobsOptions): Promise<PgBossJobs> {
     for (let starts = 1; ; starts += 1) {
       try {
-        return new PgBossJobs(await startEngine(options));
+        return new PgBossJobs(await startEngine(options), options.database);
       } catch (error) {
         // Of several processes that make the tables at once, one succeeds; the engine does not expect each refusal.
         if (starts === STARTS) throw error;
@@ -108,6 +110,9 @@ export class PgBossJobs {
       }));
     for (let start = 0; start < jobs.length; start += ADDED_AT_ONCE)
       await this.#engine.insert(TURNS, jobs.slice(start, start + ADDED_AT_ONCE));
+    // What another process has moved there between the two statements.
+    const moved = await this.#inOtherQueues();
+    for (const { id } of jobs) if (moved.has(id)) await this.#engine.deleteJob(TURNS, id);
   }
 
   /** Those that run alone, and those of a format that only a newer version knows. */
@@ -174,11 +179,16 @@ export class PgBossJobs {
     }
   }
 
-  /** `attempt` is the one that it was handed out for. */
+  /**
+   * Unless it was handed out to another: of two jobs of one turn each would take it from the other. `attempt` is the one
+   * that it was handed out for.
+   */
   async moveToAlone(job: Job, attempt: number): Promise<void> {
-    // Should the second statement fail, the turn has two jobs for a while: the log knows one owner.
-    await this.#engine.send(ALONE, { attemptsBefore: attempt } satisfies JobData, { id: job.id });
-    await this.#engine.deleteJob(job.queue, job);
+    await this.#database.transaction(async (transaction) => {
+      const data = { attemptsBefore: attempt } satisfies JobData;
+      if (await this.complete(job, transaction))
+        await this.#engine.send(ALONE, data, { id: job.id, db: inside(transaction) });
+    });
   }
 
   /** Deleted, not kept as completed: the row of the turn says how it ended. False if it was handed out to another. */

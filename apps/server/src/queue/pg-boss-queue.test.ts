@@ -68,7 +68,7 @@ async function openTestStore(url?: string): Promise<Store> {
 
 async function openQueue(
   { servedTurns: turns, engineDatabase }: Store,
-  options: Partial<PgBossQueueOptions> = {},
+  options: Partial<Omit<PgBossQueueOptions, 'database'>> = {},
 ) {
   if (engineDatabase === null) throw new Error('no Postgres');
   const clock = createFakeClock();
@@ -262,6 +262,32 @@ it('makes no second job of a turn that waits to run alone', async () => {
   const answer = await store.engineDatabase?.executeSql('select name from orion_queue.job');
   isOver.resolve();
   expect((answer as { rows: unknown }).rows).toEqual([{ name: 'turn.alone.v1' }]);
+});
+
+it('does not move a job to run alone that another process has meanwhile', async () => {
+  const store = await openTestStore();
+  const { queue, pass } = await openQueue(store);
+  const held = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  queue.work(
+    async (attempt) => {
+      held.resolve();
+      await goOn.promise;
+      await queue.giveBack(attempt, { isAlone: true });
+    },
+    { slots: 1 },
+  );
+  const turn = newTurn();
+  await store.servedTurns.submit(turn, null, (id, inside) => queue.submit(id, inside, turn));
+  await held.promise;
+  await store.engineDatabase?.executeSql(
+    'update orion_queue.job set retry_count = retry_count + 1',
+  );
+  goOn.resolve();
+  await pass();
+  await queue.drain();
+  const answer = await store.engineDatabase?.executeSql('select name, state from orion_queue.job');
+  expect((answer as { rows: unknown }).rows).toEqual([{ name: 'turn.v1', state: 'active' }]);
 });
 
 it('leaves a turn alone whose job has a format of a newer version, which takes it and those of this one', async () => {

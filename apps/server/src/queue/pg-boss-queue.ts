@@ -15,7 +15,7 @@ import { ALONE, PgBossJobs, TURNS } from './pg-boss-jobs.ts';
 import type { EngineDatabase, Job, QueueName, TurnJobs } from './pg-boss-jobs.ts';
 
 export type PgBossQueueOptions = {
-  readonly database: EngineDatabase;
+  readonly database: Pick<EngineDatabase, 'executeSql' | 'listen'>;
   readonly turns: Pick<ServedTurns, 'count' | 'unfinished'>;
   readonly clock: Clock;
   /** Nobody else runs these turns now: what is handed out was left behind, and does not have to become silent first. */
@@ -103,7 +103,9 @@ export class PgBossQueue implements TurnQueue {
   }
 
   /** Makes the tables of the engine, or brings them up to date. Rejects with STORE_UNAVAILABLE. */
-  static async open(options: PgBossQueueOptions): Promise<PgBossQueue> {
+  static async open(
+    options: PgBossQueueOptions & { readonly database: EngineDatabase },
+  ): Promise<PgBossQueue> {
     return PgBossQueue.over(await PgBossJobs.open(options), options);
   }
 
@@ -313,18 +315,22 @@ export class PgBossQueue implements TurnQueue {
   async #untilAlone(alone: Held): Promise<void> {
     const until = AbortSignal.any([this.#stop.signal, alone.lost.signal]);
     const ended = new Set([alone]);
+    const watched = new Set<Held>();
+    let someEnded = new AbortController();
+    const watch = async (other: Held): Promise<void> => {
+      watched.add(other);
+      await other.ended.promise;
+      ended.add(other);
+      someEnded.abort(WOKEN);
+    };
     while (!until.aborted) {
+      someEnded = new AbortController();
       const resting = this.#resting();
       const others = [...this.#held.values()].filter(
         (other) => !ended.has(other) && !resting.has(other.attempt.turnId),
       );
       if (others.length === 0) return;
-      const someEnded = new AbortController();
-      for (const other of others)
-        void other.ended.promise.then(() => {
-          ended.add(other);
-          someEnded.abort(WOKEN);
-        });
+      for (const other of others) if (!watched.has(other)) void watch(other);
       await sleep(this.#options.clock, POLL_MS, until, someEnded.signal);
     }
   }

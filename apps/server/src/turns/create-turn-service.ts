@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { OrionError, sleep } from '@orion/contracts';
+import { defined, OrionError, sleep } from '@orion/contracts';
 import type {
   Clock,
   JsonObject,
@@ -61,8 +61,9 @@ export function createTurnService(options: TurnServiceOptions): TurnService {
         if (queue.waiting().turns >= options.maxWaiting) throw tooManyWait();
         rates.admit(name);
       });
-      // Of a request with a key only the store knows whether it is a repeat, which takes no place.
-      if (key === null) admit();
+      // Only the store knows whether it is a repeat, or more than its project may have: neither counts as a turn that
+      // begins. But nothing is asked of it for what cannot wait.
+      if (key === null && queue.waiting().turns >= options.maxWaiting) throw tooManyWait();
       const turn = {
         ...submission,
         // What is stored of a message holds no key, as everywhere.
@@ -140,7 +141,8 @@ async function submitUntilKnown(
     try {
       return await turns.submit(turn, key, async (turnId, transaction) => {
         admit();
-        await queue.submit(turnId, transaction, turn);
+        const { projectId, priority } = turn;
+        await queue.submit(turnId, transaction, { projectId, ...defined({ priority }) });
       });
     } catch (error) {
       if (pause === null || !mayBeUnknown(error)) throw error;

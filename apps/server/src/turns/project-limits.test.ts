@@ -17,7 +17,7 @@ it('a project has its own limits, those of all others, or the defaults', () => {
   const given = { '*': { running: 5, queued: 6 }, own: { running: 7, tokensPerDay: 8 } };
   expect(limitsOf(given, 'own')).toEqual({ running: 7, queued: 6, tokensPerDay: 8 });
   expect(limitsOf(given, 'constructor')).toEqual({ running: 5, queued: 6, tokensPerDay: null });
-  expect(limitsOf({}, 'own')).toEqual({ running: null, queued: 10_000, tokensPerDay: null });
+  expect(limitsOf({}, 'own')).toEqual({ running: null, queued: 5_000, tokensPerDay: null });
   expect(runningLimits(given)).toEqual({ others: 5, projects: new Map([['own', 7]]) });
   const own = { '*': { running: 5 }, free: { running: null } };
   expect(runningLimits(own)).toEqual({ others: 5, projects: new Map([['free', Infinity]]) });
@@ -75,6 +75,22 @@ it('one with as many turns as may wait is refused, until one of them runs', asyn
   await submit({ conversationId: 'd', projectId: 'q' });
   await turns.service.cancel(first);
   await expect.poll(() => submit({ conversationId: 'c' }).catch(() => null)).not.toBeNull();
+});
+
+it('what is refused to one project is not taken from the turns that others may begin', async () => {
+  const { submit, turns } = await startTurns({
+    slots: 1,
+    rates: { standardTurnsPerMinute: 4 },
+    replies: [hanging, hanging],
+    projectLimits: { p: { queued: 1 } },
+  });
+  await submit({ conversationId: 'a' });
+  await expect.poll(() => turns.running()).toBe(1);
+  await submit({ conversationId: 'b' });
+  const full = { code: 'RATE_LIMITED', message: expect.stringContaining('project') as string };
+  for (let again = 0; again < 5; again += 1)
+    await expect(submit({ conversationId: 'c' })).rejects.toMatchObject(full);
+  await submit({ conversationId: 'd', projectId: 'q' });
 });
 
 it('a client is told when the day is over on which its project may go on', async () => {

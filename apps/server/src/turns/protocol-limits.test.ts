@@ -52,9 +52,9 @@ it('a turn counts for the protocol that is chosen for it, and one that is refuse
   await expect(submit()).rejects.toMatchObject(limited);
   await expect(submit({ metadata: { protocol: 'standard' } })).rejects.toMatchObject(limited);
   await submit({ protocol: 'two-stage', conversationId: 'c2' });
-  await expect(submit({ metadata: { protocol: 'two_stage' } })).rejects.toMatchObject({
-    message: expect.stringContaining('two-stage'),
-  });
+  await expect(
+    submit({ metadata: { protocol: 'two_stage' }, conversationId: 'c3' }),
+  ).rejects.toMatchObject({ message: expect.stringContaining('two-stage') });
   expect(await turns.service.list({ limit: 10 })).toHaveLength(2);
 });
 
