@@ -112,7 +112,9 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<Worksp
   const parts =
     shared === undefined
       ? null
-      : await import('./stored/open-shared.ts').then(({ openShared }) => openShared(shared, root));
+      : await import('./stored/open-shared.ts').then(({ openShared }) =>
+          openShared(shared, { root, clock: options.clock }),
+        );
   return openWorkspace(options, { givenRoot, root, state, userDirectory }, parts);
 }
 

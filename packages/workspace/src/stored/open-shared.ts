@@ -1,5 +1,5 @@
 /** The parts of a workspace whose state is shared by processes of several hosts. */
-import type { WorkspaceServerFiles } from '@orion/contracts';
+import type { Clock, WorkspaceServerFiles } from '@orion/contracts';
 import { sharedPageAccess } from '../server-files.ts';
 import type { SessionStoreOptions } from '../session-dir/session-store-options.ts';
 import { SharedBackups } from './shared-backups.ts';
@@ -12,11 +12,15 @@ export type SharedParts = {
   openSessions(options: SessionStoreOptions): StoredSessionStore;
 };
 
-export function openShared({ sessions, records }: SharedState, root: string): SharedParts {
+export function openShared(
+  { sessions, records }: SharedState,
+  { root, clock }: { readonly root: string; readonly clock: Clock },
+): SharedParts {
   return {
     backups: new SharedBackups({
       records,
       root,
+      clock,
       isOpen: async (sessionId) => (await sessions().find(root, sessionId)) !== null,
     }),
     pageAccess: sharedPageAccess(records, root),

@@ -1,20 +1,23 @@
 /**
  * Backups that processes of other hosts find, too: a copy of each in the store.
  *
- * K4. A backup is in the store before its target changes, and goes from there before it goes from the disk.
+ * K4. A backup is in the store before its target changes, and goes from there before it goes from the disk. While the
+ * store is away, a change waits for it as long as a session does.
  * K5. What the store has is of this user. Its bytes come to the disk when somebody asks for them.
  */
-import type { RecordPlace, SharedRecords } from '@orion/contracts';
+import type { Clock, RecordPlace, SharedRecords } from '@orion/contracts';
 import { join } from 'node:path';
 import { createFile, jsonBytes, streamFile } from '../disk/files.ts';
 import { parseManifest } from '../commit/backup-manifest.ts';
 import type { BackupManifest } from '../commit/backup-manifest.ts';
+import { repeated } from './repeated.ts';
 
 export type SharedBackupsOptions = {
   /** Called at the first use. */
   readonly records: () => SharedRecords;
   /** The workspace, which has the same path on each host. */
   readonly root: string;
+  readonly clock: Clock;
   /** Whether a session may still be settled by a recovery. */
   readonly isOpen: (sessionId: string) => Promise<boolean>;
 };
@@ -30,9 +33,12 @@ export class SharedBackups {
 
   /** `content`: the file with the kept bytes; null when none are kept. */
   async put(manifest: BackupManifest, content: string | null): Promise<void> {
-    const bytes = content === null ? undefined : streamFile(content, 'read the kept bytes', null);
     const text = jsonBytes(manifest).toString('utf8');
-    await this.#options.records().put(this.#place, manifest.id, text, bytes);
+    const { records, clock } = this.#options;
+    await repeated(clock, () => {
+      const bytes = content === null ? undefined : streamFile(content, 'read the kept bytes', null);
+      return records().put(this.#place, manifest.id, text, bytes);
+    });
   }
 
   remove(id: string): Promise<void> {

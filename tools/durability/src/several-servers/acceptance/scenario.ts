@@ -71,6 +71,9 @@ export function numbered(word: string, first: number, last: number, digits = 1):
   return all;
 }
 
+/** A server that is killed loses what it recorded in its last second, which may be all of a turn. */
+export const TRACE_STATUS: readonly number[] = [200, 404];
+
 /** Collects what is wrong. */
 export class Findings {
   readonly #found: string[] = [];
@@ -82,6 +85,11 @@ export class Findings {
   same(what: string, found: unknown, wanted: unknown): void {
     const [one, other] = [JSON.stringify(found), JSON.stringify(wanted)];
     if (one !== other) this.#found.push(`${what}: ${one}, not ${other}`);
+  }
+
+  oneOf(what: string, found: unknown, wanted: readonly unknown[]): void {
+    if (!wanted.includes(found))
+      this.#found.push(`${what}: ${JSON.stringify(found)}, not one of ${JSON.stringify(wanted)}`);
   }
 
   add(failures: readonly string[]): void {

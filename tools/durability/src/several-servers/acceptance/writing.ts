@@ -15,6 +15,7 @@ import {
   numbered,
   promptOf,
   text,
+  TRACE_STATUS,
   writes,
 } from './scenario.ts';
 import type { Act, Scene } from './scenario.ts';
@@ -53,7 +54,7 @@ const largeFile: Act = {
     findings.same('lines', receipt['lines'], 240);
     findings.same('replaced', summary?.['used_safe_replacement'], false);
     const trace = await client.ask(`/api/traces?requestId=${turn.id}&limit=1000`);
-    findings.same('the trace', trace.status, 200);
+    findings.oneOf('the trace', trace.status, TRACE_STATUS);
     for (const kept of [trace.text, JSON.stringify(turn.events)])
       findings.same('the text is elsewhere', kept.includes('line 120'), false);
     findings.same('a session is left', await sessionOf(client, target), null);
