@@ -13,9 +13,36 @@ export async function repeated<Result>(clock: Clock, step: () => Promise<Result>
     try {
       return await step();
     } catch (error) {
-      if (!OrionError.isInstance(error) || !error.retryable) throw error;
+      if (!mayPass(error)) throw error;
     }
     await sleep(clock, pause);
   }
   return step();
+}
+
+/** What is read from a place on, and again from behind what has come whenever no answer does. */
+export async function* resumed(
+  clock: Clock,
+  from: number,
+  read: (from: number) => AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let at = from;
+  for (let failures = 0; ; failures += 1) {
+    try {
+      for await (const bytes of read(at)) {
+        at += bytes.length;
+        failures = 0;
+        yield bytes;
+      }
+      return;
+    } catch (error) {
+      const pause = RETRY_MS[failures];
+      if (pause === undefined || !mayPass(error)) throw error;
+      await sleep(clock, pause);
+    }
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  return OrionError.isInstance(error) && error.retryable;
 }

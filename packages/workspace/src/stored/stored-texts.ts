@@ -20,6 +20,7 @@ import { numberedName } from '../session-dir/session-files.ts';
 import type { StoredContent } from '../session-dir/session-files.ts';
 import type { ByteCounts } from '../session-dir/session-texts.ts';
 import type { GroupMember, SessionGroup } from './session-group.ts';
+import { resumed } from './repeated.ts';
 import { StoredText } from './stored-text.ts';
 
 const HAND_OVER_BYTES = 64 * 1024;
@@ -161,9 +162,9 @@ export class StoredTexts implements GroupMember {
     start?: number,
     end?: number,
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    const { content, owner } = this.#options;
+    const { clock, content, owner } = this.#options;
     const stored = (from: number, to: number): AsyncIterable<Uint8Array> =>
-      content.read(owner.sessionId, name, from, to);
+      resumed(clock, from, (at) => content.read(owner.sessionId, name, at, to));
     return this.#texts[name].read(stored, start, end);
   }
 
