@@ -30,7 +30,7 @@ test('a read goes on behind what has come, as often as the store is away', async
   await expect
     .poll(async () => {
       await clock.advance(1_000);
-      return Promise.race([reader, 'reads']);
+      return Promise.race([reader, Promise.resolve('reads')]);
     })
     .toBe('over');
   expect(Buffer.concat(pieces).toString()).toBe('cdefghij');

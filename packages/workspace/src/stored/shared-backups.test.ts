@@ -42,7 +42,7 @@ test.each([
   await expect
     .poll(async () => {
       await clock.advance(1_000);
-      return Promise.race([stored, 'waits']);
+      return Promise.race([stored, Promise.resolve('waits')]);
     })
     .toBe(retryable ? 'stored' : 'refused');
   // From its beginning each time.
