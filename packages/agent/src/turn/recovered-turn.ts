@@ -36,7 +36,7 @@ export async function* recover(
   }
   const end = yield* goOnWriting(scope, recovered, {
     callId: turn?.callId ?? '',
-    decision,
+    decide: () => Promise.resolve(decision),
     context: () => recoveryContext(scope, recovered),
   });
   if (end.kind === 'ended') return end.end;
@@ -58,12 +58,15 @@ export async function* goOnWriting(
   recovered: RecoveredSession,
   {
     callId,
-    decision,
+    events = [],
+    decide,
     context: connect,
   }: {
     /** The call that began it, answered in `scope.messages`. */
     readonly callId: string;
-    readonly decision: Decision | null;
+    /** What is told first. */
+    readonly events?: Iterable<RunEventBody>;
+    readonly decide: () => Promise<Decision | null>;
     /** For the model, if it is needed. */
     readonly context: () => Promise<TurnContext>;
   },
@@ -73,6 +76,8 @@ export async function* goOnWriting(
   writePlanTool.adopt(handle);
   let driven = false;
   try {
+    yield* events;
+    const decision = await decide();
     scope.begin(handle, callId);
     for (const note of recovered.notes) yield notice(note);
     if (commit.kind === 'happened') {

@@ -45,12 +45,13 @@ export async function* continueSession(
     return { kind: 'ended', end: { status: 'aborted', stopReason: 'cancelled' } };
   }
   if ('written' in recovered) return yield* reportWritten(scope, call, left, recovered.written);
-  yield* mendProgress(recovered, logged?.bytes ?? 0);
-  // Nothing is missing in what a person was asked about.
-  const isWhole = (await scope.owned?.approvals?.hasAsked(sessionId)) ?? false;
-  const decision = isWhole ? {} : null;
-  const parts = { callId: call.id, decision, context: () => Promise.resolve(context) };
-  return yield* goOnWriting(scope, recovered, parts);
+  return yield* goOnWriting(scope, recovered, {
+    callId: call.id,
+    events: mendProgress(recovered, logged?.bytes ?? 0),
+    // Nothing is missing in what a person was asked about.
+    decide: async () => ((await scope.owned?.approvals?.hasAsked(sessionId)) ? {} : null),
+    context: () => Promise.resolve(context),
+  });
 }
 
 /** Removes the session of a begin whose owner died before anybody was told of it: it is empty, and begun again. */

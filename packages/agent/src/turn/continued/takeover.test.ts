@@ -277,6 +277,18 @@ it.each(['more', 'less'] as const)(
   },
 );
 
+it('gives a session back that it cannot go on with', async () => {
+  const turn = await openTurn();
+  const isSession = storing('write_session');
+  await turn.run(await turn.owner(FILE, { death: { at: isSession, after: true } }));
+  const list = () => Promise.reject(new Error('the store is damaged'));
+  const approvals = { ...turn.store.approvals, list };
+  const second = await turn.owner([], { approve: 'ask', store: { ...turn.store, approvals } });
+  expect((await turn.run(second))?.at(-1)).toMatchObject({ type: 'done', status: 'error' });
+  // Nobody but this owner could have done it: until then it is open in its process.
+  expect(second.effects.map(({ name }) => name)).toContain('release');
+});
+
 /** Of the chunks, each of which begins where the one before it has ended. */
 function streamedBytes(log: readonly RunEvent[]): number {
   let bytes = 0;

@@ -144,6 +144,7 @@ describe('R058, R060: another process takes the session over while the text arri
   it('the driver leaves it: nothing more is read or written, and the person is told', async () => {
     let taken = false;
     let afterwards = 0;
+    const release = vi.spyOn(handle, 'release');
     const { driver, finalize } = driverOf(
       contentOf(async function* first() {
         yield text('one\n');
@@ -168,6 +169,8 @@ describe('R058, R060: another process takes the session over while the text arri
     expect(await readFile(join(handle.directory, 'content.txt'), 'utf8')).toBe('one\n');
     expect(await readdir(workspace.root)).toEqual(['.orion']);
     expect(clock.pending()).toBe(0);
+    // It is not open here any more, should the other one die.
+    expect(release).toHaveBeenCalledOnce();
   });
 });
 

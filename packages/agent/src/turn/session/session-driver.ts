@@ -158,7 +158,8 @@ export class SessionDriver {
       lost.removeEventListener('abort', onLost);
       for (const cancel of this.#timers.values()) cancel();
       this.#cancelWatch?.();
-      if (this.#isTurnLost()) await this.#giveBack();
+      // A lost session, too, is open in this process until it is released.
+      if (this.#isTurnLost() || this.#outcome?.kind === 'lost') await this.#giveBack();
       else if (this.#outcome === null) await this.#leave();
     }
   }
