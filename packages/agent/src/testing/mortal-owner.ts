@@ -45,6 +45,8 @@ export type OwnerOptions = Pick<
   readonly delay?: (effect: Effect) => Promise<void>;
   /** To others its process is there for as long as it is, and not gone from the start. */
   readonly isSeen?: boolean;
+  /** Called with its workspace before it is used. */
+  readonly prepare?: (workspace: Workspace) => void;
   /** How many seconds pass for it in one. */
   readonly speed?: number;
 };
@@ -67,7 +69,7 @@ let owners = 0;
 
 export async function createOwner(options: OwnerOptions): Promise<Owner> {
   const { root, store, turnId, tools = [], death = null, speed = 1, ...more } = options;
-  const { delay, isSeen = false, ...rest } = more;
+  const { delay, isSeen = false, prepare, ...rest } = more;
   const effects: Effect[] = [];
   const dead = Promise.withResolvers<void>();
   let isDead = false;
@@ -93,6 +95,7 @@ export async function createOwner(options: OwnerOptions): Promise<Owner> {
     clock,
     ...(isSeen ? {} : { identity: () => goneProcess(number) }),
   });
+  prepare?.(workspace);
   const orion = await createOrion({
     ...rest,
     workspace: root,

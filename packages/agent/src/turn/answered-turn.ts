@@ -23,12 +23,13 @@ import { systemPromptFacts } from '../context/prompt-facts.ts';
 import { systemPrompt } from '../context/system-prompt.ts';
 import { redactMessages } from '../keys/redacted-messages.ts';
 import type { ProviderIdentity } from '../orion.ts';
+import { untilStored } from '../store/until-stored.ts';
 import { captureArguments } from './argument-capture.ts';
 import type { ArgumentCapture } from './argument-capture.ts';
 import { continueSession, removeUnreported } from './continued/left-session.ts';
 import type { LeftSession } from './continued/left-turn.ts';
 import { resume } from './continued/resume.ts';
-import { receiptMessage } from './receipt-message.ts';
+import { isUnwritten, receiptMessage } from './receipt-message.ts';
 import { recover } from './recovered-turn.ts';
 import type { WritingEnd } from './recovered-turn.ts';
 import type { TurnContext } from './session/session-run.ts';
@@ -92,7 +93,7 @@ class ProtocolRun {
   #calls: ReadonlyMap<string, ToolCall> = new Map();
 
   constructor(scope: TurnScope, adapter: LlmAdapter, identity: ProviderIdentity, mode: Mode) {
-    const { workspace, writePlanTool, approval, ownership } = scope.dependencies;
+    const { workspace, writePlanTool, approval, ownership, clock } = scope.dependencies;
     const fence = ownership.fence ?? undefined;
     this.#scope = scope;
     this.#identity = identity;
@@ -104,7 +105,9 @@ class ProtocolRun {
       async (request, callId) => {
         const { requestId } = scope.ids;
         if ((scope.owned?.left ?? null) !== null) {
-          await removeUnreported(workspace, { requestId, callId, ...defined({ fence }) });
+          const unreported = { requestId, callId, ...defined({ fence }) };
+          // A store that is away is no result of the call.
+          await untilStored(clock, ownership.lost, () => removeUnreported(workspace, unreported));
         }
         const record = this.#turnRecord(callId);
         const begun = await writePlanTool.begin(request, record, approval, fence);
@@ -227,7 +230,7 @@ class ProtocolRun {
         return null;
       }
       case 'aborted':
-        return end.code === 'EMPTY_CONTENT' ? null : { status: 'aborted', stopReason: 'cancelled' };
+        return isUnwritten(end.code) ? null : { status: 'aborted', stopReason: 'cancelled' };
       case 'ended':
         return end.end;
       default:

@@ -133,15 +133,29 @@ function openNote(
   return note();
 }
 
+/** Codes of a write that was aborted while its turn goes on: the model may begin the file again. */
+export type UnwrittenCode = 'EMPTY_CONTENT' | 'SESSION_NOT_FOUND';
+
+export function isUnwritten(code: string | undefined): code is UnwrittenCode {
+  return code === 'EMPTY_CONTENT' || code === 'SESSION_NOT_FOUND';
+}
+
 export function abortedMessage(code: ErrorCode): string {
-  return JSON.stringify({
-    error: {
-      code,
-      message:
-        code === 'EMPTY_CONTENT'
-          ? 'No content arrived; nothing was written.'
-          : 'The write was cancelled; nothing was written.',
-      hint: ERROR_CODES[code],
-    },
-  });
+  const { message, hint } = unwritten(code);
+  return JSON.stringify({ error: { code, message, hint } });
+}
+
+function unwritten(code: ErrorCode): { readonly message: string; readonly hint: string } {
+  const hint = ERROR_CODES[code];
+  switch (code) {
+    case 'EMPTY_CONTENT':
+      return { message: 'No content arrived; nothing was written.', hint };
+    case 'SESSION_NOT_FOUND':
+      return {
+        message: 'The store has lost the text of this file; nothing was written.',
+        hint: 'Begin the file again.',
+      };
+    default:
+      return { message: 'The write was cancelled; nothing was written.', hint };
+  }
 }

@@ -1,10 +1,4 @@
-import type {
-  ErrorCode,
-  RefusedFile,
-  RunEventBody,
-  SessionHandle,
-  TurnState,
-} from '@orion/contracts';
+import type { ErrorCode, RefusedFile, RunEventBody, SessionHandle } from '@orion/contracts';
 import { defined, OrionError, visibleName } from '@orion/contracts';
 
 import { nextStep } from './next-step.ts';
@@ -30,11 +24,17 @@ export function notUsed(refused: readonly RefusedFile[]): string {
 export function* unfinishedEnd(
   outcome: Extract<SessionOutcome, { kind: 'paused' | 'lost' }>,
   { metadata }: Pick<SessionHandle, 'metadata'>,
-  turn: { readonly signal: AbortSignal; readonly state: TurnState },
+  turn: Pick<TurnScope, 'signal' | 'state' | 'owned'>,
 ): Generator<RunEventBody, TurnEnd> {
   if (outcome.kind === 'lost') {
     const message = `Another process took over the write session for ${metadata.target_file}.`;
-    yield { type: 'error', error: new OrionError({ code: 'SESSION_BUSY', message }).toInfo() };
+    const error = new OrionError({ code: 'SESSION_BUSY', message });
+    if (turn.owned !== null) {
+      // A failover can forget the session and not the turn, whose next attempt finds what became of it.
+      turn.owned.giveBack(error);
+      throw error;
+    }
+    yield { type: 'error', error: error.toInfo() };
     return { status: 'error' };
   }
   if (outcome.message !== null && outcome.paused.code !== 'ABORTED') {

@@ -13,7 +13,10 @@ import type { TurnFence } from '../conversation-store.ts';
  * Rejects with STORE_UNAVAILABLE if the outcome is unknown.
  */
 export interface SessionContent {
-  /** Null if another session, or another change, holds the target. A turn may repeat it until it appends. */
+  /**
+   * Null if another session, or another change, holds the target, or another owner has the turn. A turn may repeat it
+   * until it appends.
+   */
   begin(session: NewStoredSession): Promise<SessionOwner | null>;
   /** Appends to any number of sessions, each of which is in it once. One outcome each, in their order. */
   append(appends: readonly SessionAppend[]): Promise<readonly SessionAppended[]>;

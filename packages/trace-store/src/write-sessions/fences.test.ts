@@ -84,6 +84,8 @@ test('the session of a turn belongs to the owner of the turn, however long that 
   // The answer was lost, and the same owner asks again.
   expect((await claimOf(old, second)).kind).toBe('claimed');
   expect((await claimOf(old, first)).kind).toBe('busy');
+  // Nobody would ever want a session that it begins now.
+  await expect(begin(first)).rejects.toThrow('the target was free');
   await content.release(old);
   await content.remove(old);
   expect(await textOf(old)).toBe('one');

@@ -43,7 +43,8 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
       const [row] = await reported.all(
         `insert into write_session (session_id, root, target_key, epoch, is_owned, turn_id, turn_epoch, beat_at,
            active_at, metadata, state, turn)
-         values ($1, $2, $3, ${firstEpoch}, true, $4, $5, ${now}, ${now}, $6, $7, $8)
+         select $1, $2, $3, ${firstEpoch}, true, $4::text, $5::bigint, ${now}, ${now}, $6, $7, $8
+         where $4::text is null or exists (select 1 from turn where turn.turn_id = $4::text and turn.epoch = $5::bigint)
          on conflict (root, target_key) where is_owned do nothing
          returning epoch`,
         [sessionId, root, targetKey, ...fenceOf(fence), metadata, state, turn],

@@ -60,7 +60,8 @@ export function scriptedModel(clock: Clock): LlmAdapter {
     async *sendMessagesStreaming(messages, { signal }): AsyncGenerator<LlmEvent> {
       const { script, step } = readPlace(messages);
       const content = contentOf(messages, script);
-      const texts = content ?? pieceTexts(script, step);
+      const isAgain = isForgotten(messages.at(-1));
+      const texts = content ?? (isAgain ? [] : pieceTexts(script, step));
       for (const [piece, text] of texts.entries()) {
         await sleep(clock, PAUSES_MS[piece % PAUSES_MS.length] ?? 0, ...(signal ? [signal] : []));
         if (signal?.aborted === true) {
@@ -74,14 +75,15 @@ export function scriptedModel(clock: Clock): LlmAdapter {
         yield { type: 'finish', reason: 'stop' };
         return;
       }
+      const id = `${script.name}-${step}${isAgain ? '-again' : ''}`;
       const call =
         name === 'write'
-          ? toolCall(`${script.name}-${step}`, BEGIN_TOOL_NAME, {
+          ? toolCall(id, BEGIN_TOOL_NAME, {
               intent: 'a file',
               target_file: fileOf(script, step),
               operation: 'create',
             })
-          : toolCall(`${script.name}-${step}`, name, { step });
+          : toolCall(id, name, { step });
       yield { type: 'tool-call-start', index: 0, id: call.id, name: call.name };
       yield { type: 'tool-call-delta', index: 0, argumentsDelta: call.arguments };
       yield { type: 'tool-call-end', index: 0, call };
@@ -114,7 +116,10 @@ function readPlace(messages: readonly Message[]): { script: Prompt; step: number
   const at = messages.findLastIndex(({ role, content }) => role === 'user' && SCRIPT.test(content));
   const [, name = '', protocol, pieces = '', calls = ''] =
     SCRIPT.exec(messages[at]?.content ?? '') ?? [];
-  const step = messages.slice(at).filter(({ role }) => role === 'assistant').length;
+  const said = messages.slice(at);
+  // A file that a failover has forgotten is begun again.
+  const step =
+    said.filter(({ role }) => role === 'assistant').length - said.filter(isForgotten).length;
   return {
     script: {
       name,
@@ -124,4 +129,8 @@ function readPlace(messages: readonly Message[]): { script: Prompt; step: number
     },
     step,
   };
+}
+
+function isForgotten(message: Message | undefined): boolean {
+  return message?.role === 'tool' && message.content.includes('SESSION_NOT_FOUND');
 }

@@ -2,7 +2,8 @@ import { defined, OrionError, sleep } from '@orion/contracts';
 import type { RunEventBody, ToolCall, TurnFence, Workspace, WriteReceipt } from '@orion/contracts';
 
 import { sessionSettingsOf } from '../../config/derived-settings.ts';
-import { abortedMessage, pausedMessage, receiptMessage } from '../receipt-message.ts';
+import { untilStored } from '../../store/until-stored.ts';
+import { abortedMessage, isUnwritten, pausedMessage, receiptMessage } from '../receipt-message.ts';
 import { goOnWriting } from '../recovered-turn.ts';
 import type { WritingEnd } from '../recovered-turn.ts';
 import { recoverSession } from '../recovery.ts';
@@ -30,7 +31,7 @@ export async function* continueSession(
     return { kind: 'committed', receipt };
   }
   if (status === 'aborted') {
-    const reason = code === 'EMPTY_CONTENT' ? code : 'ABORTED';
+    const reason = isUnwritten(code) ? code : 'ABORTED';
     scope.answerClosed(call.id, abortedMessage(reason));
     return { kind: 'aborted', code: reason };
   }
@@ -44,6 +45,7 @@ export async function* continueSession(
   if (recovered === 'aborted') {
     return { kind: 'ended', end: { status: 'aborted', stopReason: 'cancelled' } };
   }
+  if (recovered === 'forgotten') return yield* reportForgotten(scope, call, left);
   if ('written' in recovered) return yield* reportWritten(scope, call, left, recovered.written);
   return yield* goOnWriting(scope, recovered, {
     callId: call.id,
@@ -67,30 +69,37 @@ export async function removeUnreported(
     if (status !== 'orphan' || bytes > 0) continue;
     const turn = await sessions.readTurn(id);
     if (turn?.requestId !== requestId || turn.callId !== callId) continue;
-    const { handle } = await sessions.claim(id, fence);
-    await handle.remove();
+    // Its owner may be removing it itself.
+    const claimed = await sessions.claim(id, fence).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+    await claimed?.handle.remove();
   }
 }
 
-/** Only what was written of one that has gone after that; `aborted` if the turn was before it was free. */
-async function claim(
-  scope: TurnScope,
-  left: LeftSession,
-): Promise<RecoveredSession | 'aborted' | { readonly written: WriteReceipt }> {
+/** What the store has of a session; `written` of one that has gone after its commit, and `forgotten` of any other. */
+type Found = RecoveredSession | { readonly written: WriteReceipt } | 'forgotten';
+
+/** `aborted` if the turn was before the session was free. */
+async function claim(scope: TurnScope, left: LeftSession): Promise<Found | 'aborted'> {
   const { workspace, settings, clock, ownership } = scope.dependencies;
   const { sessionId, receipt } = left;
   const fence = ownership.fence ?? undefined;
   const until = clock.monotonic() + OWNER_WAIT_MS;
-  for (;;) {
+  const find = async (): Promise<Found> => {
     try {
       return await recoverSession(workspace, sessionId, sessionSettingsOf(settings, null), fence);
     } catch (error) {
-      if (!OrionError.isInstance(error)) throw error;
-      if (error.code === 'SESSION_NOT_FOUND') {
-        const written = receipt ?? (await forgottenWrite(workspace, sessionId));
-        if (written !== null) return { written };
-      }
-      if (error.code !== 'SESSION_BUSY') throw error;
+      if (!isNotFound(error)) throw error;
+      const written = receipt ?? (await forgottenWrite(workspace, sessionId));
+      return written === null ? 'forgotten' : { written };
+    }
+  };
+  for (;;) {
+    try {
+      return await untilStored(clock, ownership.lost, find);
+    } catch (error) {
+      if (!OrionError.isInstance(error) || error.code !== 'SESSION_BUSY') throw error;
       if (scope.signal.aborted) return 'aborted';
       if (clock.monotonic() >= until) {
         scope.owned?.giveBack(error);
@@ -99,6 +108,28 @@ async function claim(
     }
     await sleep(clock, OWNER_LOOK_MS, scope.signal);
   }
+}
+
+function isNotFound(error: unknown): boolean {
+  return OrionError.isInstance(error) && error.code === 'SESSION_NOT_FOUND';
+}
+
+/** The turn goes on: after a failover to a standby that was behind, its model may begin the file again. */
+function* reportForgotten(
+  scope: TurnScope,
+  call: ToolCall,
+  { logged }: LeftSession,
+): Generator<RunEventBody, WritingEnd> {
+  const code = 'SESSION_NOT_FOUND';
+  scope.answerClosed(call.id, abortedMessage(code));
+  const { last = null } = logged ?? {};
+  if (last !== null) {
+    const { sessionId, targetFile, operation } = last;
+    const nothing = { bytes: 0, lines: 0, durableBytes: 0 };
+    const said = { sessionId, targetFile, operation, ...nothing };
+    yield { type: 'write_session', status: 'aborted', code, ...said };
+  }
+  return { kind: 'aborted', code };
 }
 
 /** Logs the receipt of a file whose owner could not do it any more. */

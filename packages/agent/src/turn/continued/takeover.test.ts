@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFile, truncate } from 'node:fs/promises';
+import { copyFile, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { OrionError } from '@orion/contracts';
 import type { JsonObject, Message, RunEvent } from '@orion/contracts';
 import {
   callsReply,
@@ -11,7 +12,7 @@ import {
   toolCall,
 } from '@orion/testkit';
 import type { FakeAdapter, FakeReply } from '@orion/testkit';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
 import { OneLookProtocol } from '../../testing/one-look-protocol.ts';
 import { beginCall } from '../../testing/set-up.ts';
@@ -432,6 +433,89 @@ it('leaves no session behind of a begin that nobody was told of', async () => {
   await expectWhole(turn);
   expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
   expect(await second.orion.listSessions()).toEqual([]);
+});
+
+it.each([
+  ['list', 'STORE_UNAVAILABLE'],
+  ['claim', 'STORE_UNAVAILABLE'],
+  // Its owner has removed it meanwhile.
+  ['claim', 'SESSION_NOT_FOUND'],
+] as const)('%s that fails with %s is no result of a begin', async (method, code) => {
+  const turn = await openTurn();
+  await turn.run(await turn.owner(FILE, { death: { at: onDisk('begin'), after: true } }));
+  const error = new OrionError({ code, message: 'no', retryable: code === 'STORE_UNAVAILABLE' });
+  const second = await turn.owner(FILE.slice(1).concat([textReply('written')]), {
+    speed: 100,
+    prepare: ({ sessions }) => void vi.spyOn(sessions, method).mockRejectedValueOnce(error),
+  });
+  await turn.run(second);
+  const results = ofType(await expectWhole(turn), 'tool_result');
+  expect(results).toMatchObject([{ ok: true }]);
+  expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+});
+
+it('waits for a store that is away, and then goes on with the file', async () => {
+  const turn = await openTurn();
+  await turn.run(await turn.owner(FILE, { death: { at: storing('write_chunk'), after: true } }));
+  const code = 'STORE_UNAVAILABLE';
+  const error = new OrionError({ code, message: 'no', retryable: true });
+  const second = await turn.owner([FILE[1], textReply('written')], {
+    speed: 100,
+    prepare: ({ sessions }) => void vi.spyOn(sessions, 'claim').mockRejectedValueOnce(error),
+  });
+  await turn.run(second);
+  expect((await expectWhole(turn)).at(-1)).toMatchObject({ status: 'complete' });
+  expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+});
+
+it('lets the model begin a file again whose text is lost, and says what has become of it', async () => {
+  const turn = await openTurn();
+  const isChunk = storing('write_chunk');
+  await turn.run(await turn.owner(FILE, { death: { at: isChunk, after: true } }));
+  const [session] = await (await turn.owner([])).orion.listSessions();
+  await rm(session?.session_dir ?? '', { recursive: true });
+  const second = await turn.owner([...FILE, textReply('written')]);
+  await turn.run(second);
+  const log = await expectWhole(turn);
+  expect(log.at(-1)).toMatchObject({ status: 'complete' });
+  const told = contents(second.adapter.requests[0]?.messages).at(-1);
+  expect(told).toContain(
+    '"message":"The store has lost the text of this file; nothing was written."',
+  );
+  const lost = ofType(log, 'write_session').findLast(
+    ({ sessionId }) => sessionId === session?.session_id,
+  );
+  expect(lost).toMatchObject({ status: 'aborted', code: 'SESSION_NOT_FOUND', bytes: 0 });
+  expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+});
+
+it('goes on behind the end of a file that was lost, whose owner died at once', async () => {
+  const turn = await openTurn();
+  await turn.run(await turn.owner(FILE, { death: { at: storing('write_chunk'), after: true } }));
+  const [session] = await (await turn.owner([])).orion.listSessions();
+  await rm(session?.session_dir ?? '', { recursive: true });
+  await turn.run(await turn.owner(FILE, { death: { at: storing('write_session'), after: true } }));
+  const third = await turn.owner([textReply('never mind')]);
+  await turn.run(third);
+  expect((await expectWhole(turn)).at(-1)).toMatchObject({ status: 'complete' });
+  expect(contents(third.adapter.requests[0]?.messages).at(-1)).toContain('SESSION_NOT_FOUND');
+});
+
+it('gives a turn back whose session is lost, and the turn is not', async () => {
+  const turn = await openTurn();
+  const owner = await turn.owner([callsReply([beginCall()]), saying(text('one\n'))], {
+    isSeen: true,
+    speed: 100,
+  });
+  const running = turn.run(owner);
+  running.catch(() => undefined);
+  await expect.poll(async () => types(await turn.log())).toContain('write_chunk');
+  const [session] = await owner.orion.listSessions();
+  const lease = join(session?.session_dir ?? '', 'lease.json');
+  const { token } = JSON.parse(await readFile(lease, 'utf8')) as { readonly token: string };
+  await copyFile(lease, join(session?.session_dir ?? '', `claim-${token}`));
+  await expect(running).rejects.toMatchObject({ code: 'SESSION_BUSY' });
+  expect(types(await turn.log())).not.toContain('done');
 });
 
 it('a session that was paused ends the turn as it would have', async () => {
