@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 
 import { OrionError } from '@orion/contracts';
 import type { Clock, ToolOutputStore } from '@orion/contracts';
@@ -27,9 +27,14 @@ export function outputKeeper(
         });
       },
     },
-    createId: randomUUID,
+    idOf,
     now: () => clock.now(),
     autoCharacters: outputAutoCharacters,
     inlineCharacters: outputInlineCharacters,
   };
+}
+
+function idOf(requestId: string, callId: string): string {
+  const named = JSON.stringify([requestId, callId]);
+  return createHash('sha256').update(named).digest('hex').slice(0, 32);
 }

@@ -76,12 +76,13 @@ export async function* runToolLoop(
   for (;;) {
     if (signal.aborted) return yield end({ kind: 'aborted', appended });
 
+    // The last answer needs its checkpoint, too: what an owner that dies has of it is void.
+    yield* betweenMessages(context, appended);
     turnState.stop ??= findStop(context) ?? rules.ceiling(context);
     if (turnState.stop !== null) {
       return yield* finish(rules, context, signal, trace, appended, turnState.stop);
     }
 
-    yield* betweenMessages(context, appended);
     turnState.iterations += 1;
     const answer = yield* callModel(context, signal, trace, {
       messages: [...context.messages, ...appended],

@@ -102,10 +102,11 @@ export async function* runCalls(
     yield { type: 'checkpoint', appended, pending: now };
   }
   if (pending === null) {
-    yield* checkpoint();
-    yield { type: 'tool_calls', calls };
+    // In front of the checkpoint: behind it, an owner that dies in between would never say it.
     const blocked = calls.filter((call) => isBlockedInPlanMode(context, call));
     if (blocked.length > 0) yield planNotice(blocked);
+    yield* checkpoint();
+    yield { type: 'tool_calls', calls };
   }
 
   for (const [index, call] of calls.entries()) {

@@ -97,10 +97,10 @@ async function* runController(
   for (;;) {
     if (signal.aborted) return yield end({ kind: 'aborted', appended });
 
+    yield* betweenMessages(context, appended);
     turnState.stop ??= findStop(context) ?? controllerCeiling(context);
     const { stop } = turnState;
     if (stop !== null) return yield* lastAnswer(context, trace, ask, stop, appended);
-    yield* betweenMessages(context, appended);
 
     turnState.iterations += 1;
     const answer: ModelAnswer = yield* ask('answer', invalid === null ? [] : correction(invalid));

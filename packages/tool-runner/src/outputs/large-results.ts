@@ -23,7 +23,8 @@ const SHOWN_KEYS = 20;
 /** Where large results go. */
 export type OutputKeeper = {
   readonly store: Pick<ToolOutputStore, 'put'>;
-  readonly createId: () => string;
+  /** For the result of a call: whoever runs the same call of a turn again replaces what is stored of it. */
+  readonly idOf: (requestId: string, callId: string) => string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** In place of 4,096. */
@@ -108,10 +109,10 @@ type Reference = JsonObject & {
 
 async function put(
   text: string,
-  { store, createId, now }: OutputKeeper,
+  { store, idOf, now }: OutputKeeper,
   { call, args, context, conversation, redact }: ResultContext,
 ): Promise<Reference> {
-  const id = createId();
+  const id = idOf(context.requestId, call.id);
   const parameters = redact === undefined ? args : redacted(args, redact);
   try {
     const { cut } = await store.put({

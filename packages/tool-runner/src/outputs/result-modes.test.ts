@@ -21,7 +21,7 @@ async function stores(result: JsonValue, more: Partial<Tool>, limits: Limits): P
     ...more,
   };
   const registry = createToolRegistry([tool], {
-    outputs: { store, createId: () => 'id', now: () => 1, ...limits },
+    outputs: { store, idOf: () => 'id', now: () => 1, ...limits },
     clock: createFakeClock(),
   });
   const [given] = await registry.executeToolCalls([toolCall('1', 't', {})], CONTEXT);

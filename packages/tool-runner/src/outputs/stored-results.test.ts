@@ -33,7 +33,7 @@ function tool(name: string, result: JsonValue, more: Partial<Tool> = {}): Tool {
 
 function registryOf(tools: readonly Tool[], more: ToolRegistryOptions = {}) {
   return createToolRegistry([...tools, ...createOutputTools({ store, traverser })], {
-    outputs: { store, createId: () => `output-${(ids += 1)}`, now: () => 1_000 + ids },
+    outputs: { store, idOf: () => `output-${(ids += 1)}`, now: () => 1_000 + ids },
     conversation: { id: 'c', messageId: 'm', messages: () => history },
     ...more,
   });
@@ -89,7 +89,7 @@ test('R202: characters are code points, and the limits can be set', async () => 
   expect(store.records.size).toBe(0);
   await run(registryOf([tool('t', '😀'.repeat(4_095))]), 't');
   expect(store.records.size).toBe(1);
-  const outputs = { store, createId: () => 'small', now: () => 1, autoCharacters: 2 };
+  const outputs = { store, idOf: () => 'small', now: () => 1, autoCharacters: 2 };
   await run(registryOf([tool('t', 'x')], { outputs }), 't');
   expect(store.records.get('small')?.output).toBe('"x"');
 });
@@ -209,7 +209,7 @@ test('R205: a result that cannot be stored is a failed result, and the tool does
   });
   const put = (): Promise<never> =>
     Promise.reject(new OrionError({ code: 'STORE_UNAVAILABLE', message: 'full', retryable: true }));
-  const outputs = { store: { put }, createId: () => 'x', now: () => 1 };
+  const outputs = { store: { put }, idOf: () => 'x', now: () => 1 };
   expect(await run(registryOf([given], { outputs }), 't')).toMatchObject({
     success: false,
     attempts: 1,
@@ -307,7 +307,7 @@ test('R214: without a conversation the latest output of the turn is still meant'
       }),
       ...createOutputTools({ store, traverser }),
     ],
-    { outputs: { store, createId: () => 'one', now: () => 1 } },
+    { outputs: { store, idOf: () => 'one', now: () => 1 } },
   );
   expect(await run(registry, 'tool_outputs.stats')).toMatchObject({
     error: { code: 'OUTPUT_NOT_FOUND' },

@@ -74,6 +74,32 @@ it('asks again where the model was within a message, and says which text is void
   );
 });
 
+it.each(['standard', 'two-stage'] as const)(
+  'asks again for the last answer of a turn that was stopped (%s)',
+  async (protocol) => {
+    const turn = await openTurn([tool('Note', 'read')]);
+    const repeats = Array.from({ length: 4 }, (_, at) =>
+      callsReply([toolCall(`${at}`, 'Note', { n: 1 })]),
+    );
+    const first = await turn.owner([...repeats, saying(text('The answer'))], {
+      protocol,
+    });
+    const running = turn.run(first);
+    await expect.poll(async () => JSON.stringify(await turn.log())).toContain('The answer');
+    first.kill();
+    await running;
+    const second = await turn.owner([textReply('The answer.')], { protocol });
+    await turn.run(second);
+    const log = await expectWhole(turn);
+    expect(types(log)).toContain('rewind');
+    expect(log.at(-1)).toMatchObject({
+      status: 'stopped',
+      stopReason: 'duplicates',
+      fullContent: 'The answer.',
+    });
+  },
+);
+
 it('runs calls that were announced, without asking the model again', async () => {
   const turn = await openTurn([tool('Note', 'write')]);
   const calls = [toolCall('1', 'Note', { n: 1 }), toolCall('2', 'Note', { n: 2 })];
@@ -202,6 +228,19 @@ it('runs a tool again that only reads, and no other: model and person read that 
       expect(told).toContain('UNKNOWN_OUTCOME');
     }
   }
+});
+
+it('a large result that is stored twice is there once', async () => {
+  const look = tool('Look', 'read', () => Promise.resolve({ result: 'x'.repeat(10_000) }));
+  const turn = await openTurn([look]);
+  const calls = callsReply([toolCall('1', 'Look'), toolCall('2', 'Look', { n: 2 })]);
+  await turn.run(
+    await turn.owner([calls], { death: { at: storing('tool_result'), after: false } }),
+  );
+  await turn.run(await turn.owner([textReply('I see')]));
+  await expectWhole(turn);
+  expect(turn.ran['Look']).toHaveLength(3);
+  expect(await turn.store.toolOutputs.list({ conversation_id: 'c' })).toMatchObject({ total: 2 });
 });
 
 it('a call whose outcome is unknown may be made again on purpose, once', async () => {
