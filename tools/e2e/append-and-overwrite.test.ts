@@ -1,3 +1,4 @@
+// @module-tag long
 import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';

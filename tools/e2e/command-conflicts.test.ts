@@ -1,3 +1,4 @@
+// @module-tag long
 import { expect } from 'vitest';
 
 import type { Behaviour } from '@orion/llm-adapters/scripted';

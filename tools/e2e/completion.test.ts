@@ -1,3 +1,4 @@
+// @module-tag long
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import { textOfLoaded } from './support/loaded.ts';
 import { configureUser } from './support/mcp.ts';
 import type { Sandbox } from './support/sandbox.ts';
 import { LAST_WORD, numbered, writeDocument } from './support/scripts.ts';
-import { longTest, test } from './support/test.ts';
+import { isShortRun, longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 /** How each shell is started without what the person of this machine has set up, and how it takes the script. */
@@ -67,9 +68,10 @@ function isInstalled(shell: string): boolean {
 
 for (const [shell, { args, takes }] of Object.entries(SHELLS)) {
   test
-    .skipIf(!isInstalled(shell))
+    .skipIf(isShortRun || !isInstalled(shell))
     .concurrent(
       `${shell} completes commands, options, values, files and ids, and runs nothing of the line`,
+      { tags: ['long'] },
       async ({ machine }) => {
         const { bin, log } = await commandOnPath(machine);
         await machine.write('the-plan.json', JSON.stringify(PLAN));

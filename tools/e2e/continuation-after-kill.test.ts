@@ -1,3 +1,4 @@
+// @module-tag long
 import type { Fault } from '@orion/llm-adapters/scripted';
 import { expect } from 'vitest';
 

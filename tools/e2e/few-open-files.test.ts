@@ -1,3 +1,4 @@
+// @module-tag long
 import { spawnSync } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 
 import { writeMessages } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { isShortRun, test } from './support/test.ts';
 
 /** Hazard: where hardly a file can be opened, the command dies silently, or loses the text. */
 
 const COMMAND = fileURLToPath(new URL('../../apps/cli/dist/main.js', import.meta.url));
 const TEXT = 'one\ntwo\n';
 
-test.skipIf(process.platform !== 'linux')(
+test.skipIf(isShortRun || process.platform !== 'linux')(
   'with 20 open files Node itself ends in a fault, and the guide says so',
   { tags: ['long'] },
   async () => {
@@ -28,7 +29,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test.skipIf(process.platform === 'win32').for([24, 29, 256])(
+test.skipIf(isShortRun || process.platform === 'win32').for([24, 29, 256])(
   'with %i open files: the file is written, or the command says why, and keeps the text that it has',
   { tags: ['long'] },
   async (limit, { machine }) => {

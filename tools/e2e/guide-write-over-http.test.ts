@@ -1,3 +1,4 @@
+// @module-tag long
 // Hazard: the commands of the guide do not do what it says.
 import { execFile, execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -6,7 +7,7 @@ import { promisify } from 'node:util';
 import { expect } from 'vitest';
 
 import { serve } from './support/serve.ts';
-import { test } from './support/test.ts';
+import { isShortRun, test } from './support/test.ts';
 
 const GUIDE = new URL('../../docs/guides/write-over-http.md', import.meta.url);
 
@@ -22,7 +23,7 @@ function hasCurl(): boolean {
   }
 }
 
-test.skipIf(!hasCurl())(
+test.skipIf(isShortRun || !hasCurl())(
   'the guide writes 50 MB through two broken uploads',
   { timeout: 60_000, tags: ['long'] },
   async ({ machine }) => {

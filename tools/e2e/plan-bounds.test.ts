@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 
-import { test } from './support/test.ts';
+import { isShortRun, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 /** Hazard: a plan of a few lines that keeps the command busy for minutes, and deaf (B4). */
@@ -45,7 +45,7 @@ test('ten thousand appends are made, in the time of one command', async ({ machi
   expect(text.endsWith('line 9998\nline 9999\n')).toBe(true);
 });
 
-test.skipIf(process.platform !== 'linux')(
+test.skipIf(isShortRun || process.platform !== 'linux')(
   'SIGTERM ends a plan that computes',
   { tags: ['long'] },
   async ({ machine }) => {

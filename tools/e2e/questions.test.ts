@@ -1,3 +1,4 @@
+// @module-tag long
 import { describe, expect } from 'vitest';
 
 import { prompts } from './support/requests.ts';

@@ -1,3 +1,4 @@
+// @module-tag long
 import type { Script, Shape } from '@orion/llm-adapters/scripted';
 import { describe, expect } from 'vitest';
 

@@ -1,3 +1,4 @@
+// @module-tag long
 // What a turn may do behind a server, where nobody can be asked: the same as `orion run` without a terminal.
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// @module-tag long
 // docs/guides/server.md: its commands are run, and its files are those of the programs that read them.
 import { execFile, spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// @module-tag long
 // One process serves a store: a second one says who has it, and a killed one does not keep it.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

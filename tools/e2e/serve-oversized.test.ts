@@ -1,3 +1,4 @@
+// @module-tag long
 // B28: everything that a client can make large is bounded, and the process stays as large as it was.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// @module-tag long
 // Hazard: a server that is killed in the middle of an upload, or while it writes a file, loses text or writes half of it.
 import { createHash } from 'node:crypto';
 

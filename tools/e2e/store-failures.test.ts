@@ -1,3 +1,4 @@
+// @module-tag long
 import { mkdir } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 

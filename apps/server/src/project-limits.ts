@@ -38,6 +38,9 @@ export function runningLimits(given: LimitsByProject): RunningLimits {
   };
 }
 
+/** The engine counts turns in 32 bits. */
+const MOST_TURNS = 2 ** 31 - 1;
+
 /** A sentence about each value that is none. */
 export function projectLimitProblems(given: LimitsByProject): readonly string[] {
   return Object.entries(given).flatMap(([project, limits]) => {
@@ -48,16 +51,13 @@ export function projectLimitProblems(given: LimitsByProject): readonly string[] 
       if (!Object.hasOwn(DEFAULT_PROJECT_LIMITS, name))
         return [`${what} have ${JSON.stringify(name)}, but not running, queued or tokensPerDay.`];
       const isNone = limit === null && name !== 'queued';
-      if (isNone || (Number.isSafeInteger(limit) && Number(limit) >= 1 && fits(name, limit)))
+      const most = name === 'tokensPerDay' ? Number.MAX_SAFE_INTEGER : MOST_TURNS;
+      if (isNone || (Number.isInteger(limit) && Number(limit) >= 1 && Number(limit) <= most))
         return [];
-      return [`${what}: ${name} is ${JSON.stringify(limit)}, but must be a whole number from 1.`];
+      const given = JSON.stringify(limit);
+      return [`${what}: ${name} is ${given}, but must be a whole number from 1 to ${most}.`];
     });
   });
-}
-
-/** The engine counts turns in 32 bits. */
-function fits(name: string, limit: unknown): boolean {
-  return name === 'tokensPerDay' || Number(limit) < 2 ** 31;
 }
 
 function isObject(value: unknown): boolean {

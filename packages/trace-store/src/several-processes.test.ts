@@ -15,37 +15,41 @@ const PROCESSES = 4;
 const BATCHES = 400;
 const script = fileURLToPath(new URL('testing/write-in-a-process.ts', import.meta.url));
 
-test('four processes make one SQLite file and write to it: every row is there, and the file is sound', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'orion-store-'));
-  const path = join(folder, 'orion.db');
-  try {
-    await Promise.all(
-      Array.from({ length: PROCESSES }, (_, worker) =>
-        promisify(execFile)(process.execPath, [
-          '--conditions=@orion/source',
-          script,
-          path,
-          String(worker),
-          String(BATCHES),
-        ]),
-      ),
-    );
-    const database = await openSqlite(path);
-    const counts = await database.all(
-      'select turn_no, count(*) as events, max(seq) as last from turn_event group by turn_no',
-    );
-    expect(counts.map((row) => [row['events'], row['last']])).toEqual(
-      Array.from({ length: PROCESSES }, () => [BATCHES * 10, BATCHES * 10]),
-    );
-    const conversations = await database.all('select * from conversation');
-    expect(conversations).toHaveLength(PROCESSES);
-    expect(await database.all('pragma integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-    expect(await database.all('select version from schema_step')).toHaveLength(MIGRATIONS.length);
-    await database.close();
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}, 30_000);
+test(
+  'four processes make one SQLite file and write to it: every row is there, and the file is sound',
+  { tags: ['long'], timeout: 30_000 },
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'orion-store-'));
+    const path = join(folder, 'orion.db');
+    try {
+      await Promise.all(
+        Array.from({ length: PROCESSES }, (_, worker) =>
+          promisify(execFile)(process.execPath, [
+            '--conditions=@orion/source',
+            script,
+            path,
+            String(worker),
+            String(BATCHES),
+          ]),
+        ),
+      );
+      const database = await openSqlite(path);
+      const counts = await database.all(
+        'select turn_no, count(*) as events, max(seq) as last from turn_event group by turn_no',
+      );
+      expect(counts.map((row) => [row['events'], row['last']])).toEqual(
+        Array.from({ length: PROCESSES }, () => [BATCHES * 10, BATCHES * 10]),
+      );
+      const conversations = await database.all('select * from conversation');
+      expect(conversations).toHaveLength(PROCESSES);
+      expect(await database.all('pragma integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+      expect(await database.all('select version from schema_step')).toHaveLength(MIGRATIONS.length);
+      await database.close();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
 
 test('a process that is killed while it writes: what was acknowledged is there, in whole batches', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'orion-store-'));

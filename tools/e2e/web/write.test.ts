@@ -16,7 +16,6 @@ import {
 import type { Marks } from './support/page-writes.ts';
 import { numbered, sha256 } from '../support/scripts.ts';
 import { serve } from '../support/serve.ts';
-import { test } from '../support/test.ts';
 import { waitFor } from '../support/wait.ts';
 
 describe.skipIf(missingBrowser !== null)('a write in the browser', () => {
@@ -63,35 +62,36 @@ describe.skipIf(missingBrowser !== null)('a write in the browser', () => {
     },
   );
 
-  test('a server that is killed in mid-write and started again: nothing twice, nothing missing, nobody logs in again', async ({
-    machine,
-  }) => {
-    const { page, server, args, provider } = await startWriting(machine, browser());
-    await waitFor('some text', async () => (await textOf(page)).length > 8000);
-    const { saved } = await watermarks(page);
-    server.running.kill('SIGKILL');
-    await server.running.finished;
-    await page.getByText(/No contact for/u).waitFor();
-    const before = await textOf(page);
-    await serve(machine, [...args, '--port', String(server.port)]);
-    await page.getByText(/^recovered, receiving/u).waitFor();
-    await waitFor('further text', async () => (await textOf(page)).length > before.length + 5000);
-    provider.hurry();
-    await page.getByRole('region', { name: 'Receipt' }).waitFor();
-    const text = await textOf(page);
-    expect(String(await machine.read('docs/long.md'))).toBe(LONG_TEXT);
-    expect(LONG_TEXT.startsWith(text)).toBe(true);
-    // What the page called saved was not written again.
-    const joined = await page
-      .getByText(/^Joined at line \d+: /u)
-      .first()
-      .textContent();
-    const [, line] = /line (\d+)/u.exec(joined ?? '') ?? [];
-    const savedLines = LONG_TEXT.slice(0, saved).split('\n').length - 1;
-    expect(savedLines).toBeGreaterThan(10);
-    expect(Number(line)).toBeGreaterThan(savedLines);
-    expect(page.url()).toContain('/w/');
-  });
+  fully(
+    'a server that is killed in mid-write and started again: nothing twice, nothing missing, nobody logs in again',
+    async ({ machine }) => {
+      const { page, server, args, provider } = await startWriting(machine, browser());
+      await waitFor('some text', async () => (await textOf(page)).length > 8000);
+      const { saved } = await watermarks(page);
+      server.running.kill('SIGKILL');
+      await server.running.finished;
+      await page.getByText(/No contact for/u).waitFor();
+      const before = await textOf(page);
+      await serve(machine, [...args, '--port', String(server.port)]);
+      await page.getByText(/^recovered, receiving/u).waitFor();
+      await waitFor('further text', async () => (await textOf(page)).length > before.length + 5000);
+      provider.hurry();
+      await page.getByRole('region', { name: 'Receipt' }).waitFor();
+      const text = await textOf(page);
+      expect(String(await machine.read('docs/long.md'))).toBe(LONG_TEXT);
+      expect(LONG_TEXT.startsWith(text)).toBe(true);
+      // What the page called saved was not written again.
+      const joined = await page
+        .getByText(/^Joined at line \d+: /u)
+        .first()
+        .textContent();
+      const [, line] = /line (\d+)/u.exec(joined ?? '') ?? [];
+      const savedLines = LONG_TEXT.slice(0, saved).split('\n').length - 1;
+      expect(savedLines).toBeGreaterThan(10);
+      expect(Number(line)).toBeGreaterThan(savedLines);
+      expect(page.url()).toContain('/w/');
+    },
+  );
 
   fully(
     'stops when it is asked to, and what is unfinished is written with one button',

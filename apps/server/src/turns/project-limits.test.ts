@@ -26,7 +26,10 @@ it('a project has its own limits, those of all others, or the defaults', () => {
 
 it.each([
   [{ p: { running: 0 } }, 'running is 0'],
-  [{ p: { running: 2 ** 31 } }, 'running is 2147483648'],
+  [
+    { p: { running: 2 ** 31 } },
+    'running is 2147483648, but must be a whole number from 1 to 2147483647.',
+  ],
   [{ '*': { queued: 1.5 } }, 'queued is 1.5'],
   [{ '*': { queued: null } }, 'queued is null'],
   [{ p: { tokensPerDay: '7' } }, 'tokensPerDay is "7"'],

@@ -30,7 +30,7 @@ async function start(
 // Two processes are started from source, which takes seconds on a busy machine.
 test(
   'a provider that was killed continues from the quoted lines when it is started again',
-  { timeout: 30_000 },
+  { tags: ['long'], timeout: 30_000 },
   async () => {
     const directory = await mkdtemp(join(tmpdir(), 'orion-scripted-'));
     onTestFinished(() => rm(directory, { recursive: true }));

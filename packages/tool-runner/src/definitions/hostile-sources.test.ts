@@ -60,7 +60,7 @@ it('ends a file that takes too much memory, and answers the others', async () =>
   ]);
 });
 
-it('gives all grammars of a thread no more than 256 MiB together', async () => {
+it('gives all grammars of a thread no more than 256 MiB together', { tags: ['long'] }, async () => {
   const workerData = { language: 'java', source: GREEDY };
   const [answer] = (await once(new Worker(new URL(GRAMMAR_MEMORY), { workerData }), 'message')) as [
     GrammarMemory,

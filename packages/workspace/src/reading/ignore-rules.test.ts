@@ -158,7 +158,7 @@ describe('the same as git check-ignore', () => {
     expect(ignoredByUs({ '.gitignore': text })).toEqual(ignoredByGit({ '.gitignore': text }));
   });
 
-  it('random patterns, in nested files', () => {
+  it('random patterns, in nested files', { tags: ['long'], timeout: 60_000 }, () => {
     fc.assert(
       fc.property(rules, rules, rules, (top, below, deep) => {
         const files = { '.gitignore': top, 'a/.gitignore': below, 'a/b/.gitignore': deep };
@@ -166,7 +166,7 @@ describe('the same as git check-ignore', () => {
       }),
       { numRuns: 150 },
     );
-  }, 60_000);
+  });
 });
 
 describe('bounds', () => {

@@ -170,27 +170,31 @@ it('names that are not ours stay, links are not followed, and the others are lis
   expect(await readFile(join(outside, 'content.txt'), 'utf8')).toBe('not ours');
 });
 
-it('A11: of a thousand sessions one is broken, and the other 999 are listed', async () => {
-  const test = await openTestWorkspace();
-  const { directory } = await releasedSession(test.workspace, 'f0.txt');
-  const sessions = join(test.root, '.orion/logs/write_sessions');
-  const first = basename(directory);
-  const ids = [first, ...Array.from({ length: 999 }, () => randomUUID())];
-  const metadata = await readFile(join(directory, 'metadata.json'), 'utf8');
-  for (const id of ids.slice(1)) {
-    cpSync(directory, join(sessions, id), { recursive: true });
-    writeFileSync(join(sessions, id, 'metadata.json'), metadata.replaceAll(first, id));
-  }
-  const broken = ids[500] ?? '';
-  writeFileSync(join(sessions, broken, 'metadata.json'), '{"version":1,"session_');
-  const listings = await test.workspace.sessions.list();
-  expect(listings).toHaveLength(1_000);
-  const orphans = listings.filter(({ status }) => status === 'orphan');
-  expect(orphans.map((listing) => listing.session_id).toSorted()).toEqual(
-    ids.filter((id) => id !== broken).toSorted(),
-  );
-  expect(orphans.every(({ lines, bytes }) => lines === 1 && bytes === 5)).toBe(true);
-  expect(listings.find(({ session_id: id }) => id === broken)?.status).toBe('damaged');
-  const claimed = await test.workspace.sessions.claim(ids.at(-1) ?? '');
-  expect(await textOf(claimed.handle.readContent())).toBe('text\n');
-});
+it(
+  'A11: of a thousand sessions one is broken, and the other 999 are listed',
+  { tags: ['long'] },
+  async () => {
+    const test = await openTestWorkspace();
+    const { directory } = await releasedSession(test.workspace, 'f0.txt');
+    const sessions = join(test.root, '.orion/logs/write_sessions');
+    const first = basename(directory);
+    const ids = [first, ...Array.from({ length: 999 }, () => randomUUID())];
+    const metadata = await readFile(join(directory, 'metadata.json'), 'utf8');
+    for (const id of ids.slice(1)) {
+      cpSync(directory, join(sessions, id), { recursive: true });
+      writeFileSync(join(sessions, id, 'metadata.json'), metadata.replaceAll(first, id));
+    }
+    const broken = ids[500] ?? '';
+    writeFileSync(join(sessions, broken, 'metadata.json'), '{"version":1,"session_');
+    const listings = await test.workspace.sessions.list();
+    expect(listings).toHaveLength(1_000);
+    const orphans = listings.filter(({ status }) => status === 'orphan');
+    expect(orphans.map((listing) => listing.session_id).toSorted()).toEqual(
+      ids.filter((id) => id !== broken).toSorted(),
+    );
+    expect(orphans.every(({ lines, bytes }) => lines === 1 && bytes === 5)).toBe(true);
+    expect(listings.find(({ session_id: id }) => id === broken)?.status).toBe('damaged');
+    const claimed = await test.workspace.sessions.claim(ids.at(-1) ?? '');
+    expect(await textOf(claimed.handle.readContent())).toBe('text\n');
+  },
+);

@@ -124,7 +124,7 @@ export async function makeStage(
         await once(child, 'exit');
       }
       await provider.close();
-      await rm(root, { recursive: true, force: true });
+      await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
     },
   };
 }

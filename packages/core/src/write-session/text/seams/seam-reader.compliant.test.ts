@@ -10,22 +10,26 @@ import { splitAt } from '../testing/splits.ts';
 
 const cuts = fc.array(fc.nat({ max: 100_000 }), { maxLength: 6 });
 
-test('a reply that repeats the anchor and goes on is verified, at every cut and division (R047 rules 2 to 5)', () => {
-  fc.assert(
-    fc.property(cutDocument(distinctDocuments), cuts, ({ document, saved }, places) => {
-      const reply = document.text.slice(anchorStart(saved, anchorFor(saved)));
-      const pieces = splitAt(
-        reply,
-        places.map((place) => place % (reply.length + 1)),
-      );
-      const verdict = readReply(saved, pieces, { kind: document.kind });
-      expect(verdict).toMatchObject({ kind: 'verified' });
-      expect(joinedContent(saved, verdict)).toBe(document.text);
-      expect(readReply(saved, reply, { kind: document.kind })).toEqual(verdict);
-    }),
-    { numRuns: 1_500 },
-  );
-}, 60_000);
+test(
+  'a reply that repeats the anchor and goes on is verified, at every cut and division (R047 rules 2 to 5)',
+  { tags: ['long'], timeout: 60_000 },
+  () => {
+    fc.assert(
+      fc.property(cutDocument(distinctDocuments), cuts, ({ document, saved }, places) => {
+        const reply = document.text.slice(anchorStart(saved, anchorFor(saved)));
+        const pieces = splitAt(
+          reply,
+          places.map((place) => place % (reply.length + 1)),
+        );
+        const verdict = readReply(saved, pieces, { kind: document.kind });
+        expect(verdict).toMatchObject({ kind: 'verified' });
+        expect(joinedContent(saved, verdict)).toBe(document.text);
+        expect(readReply(saved, reply, { kind: document.kind })).toEqual(verdict);
+      }),
+      { numRuns: 1_500 },
+    );
+  },
+);
 
 test('where the open line begins a later line too, behind what may be chat, it is asked again (S2)', () => {
   const saved = 'A sentence about Socket is So';

@@ -46,46 +46,50 @@ test('one line of repeated words: an anchor is found in time, and a reply read i
   expect(timeOf(() => readReply(saved, `${'\n'.repeat(WINDOW)}end\n`))).toBeLessThan(10_000);
 });
 
-test('a restart of 8 MB is verified without holding it, in linear time (rule 5)', () => {
-  const saved = Array.from(
-    { length: 180_000 },
-    (_, index) => `line ${index} of a file that is rather long, ${index % 7}\n`,
-  ).join('');
-  const summary = appendToSummary(createSummary(), `${saved}\n\nthe open l`);
-  let reader = createSeamReader({
-    summary,
-    anchor: chooseAnchor(summary),
-    kind: 'code',
-    readToEnd: false,
-    endMarker: END_MARKER,
-  });
-  const reply = `${saved}\n\nthe open line\nmore\n`;
-  let held = 0;
-  let rest: string | null = null;
-  const time = timeOf(() => {
-    for (let from = 0; from < reply.length; from += 4_096) {
-      const piece = reply.slice(from, from + 4_096);
-      if (rest !== null) {
-        rest += piece;
-        continue;
+test(
+  'a restart of 8 MB is verified without holding it, in linear time (rule 5)',
+  { tags: ['long'] },
+  () => {
+    const saved = Array.from(
+      { length: 180_000 },
+      (_, index) => `line ${index} of a file that is rather long, ${index % 7}\n`,
+    ).join('');
+    const summary = appendToSummary(createSummary(), `${saved}\n\nthe open l`);
+    let reader = createSeamReader({
+      summary,
+      anchor: chooseAnchor(summary),
+      kind: 'code',
+      readToEnd: false,
+      endMarker: END_MARKER,
+    });
+    const reply = `${saved}\n\nthe open line\nmore\n`;
+    let held = 0;
+    let rest: string | null = null;
+    const time = timeOf(() => {
+      for (let from = 0; from < reply.length; from += 4_096) {
+        const piece = reply.slice(from, from + 4_096);
+        if (rest !== null) {
+          rest += piece;
+          continue;
+        }
+        const read = readSeam(reader, piece);
+        reader = read.reader;
+        const kept = reader.continuations.reduce(
+          (length, continuation) => length + continuation.held.length,
+          0,
+        );
+        held = Math.max(held, kept + reader.line.length + reader.unread.length);
+        if (read.verdict !== null) {
+          expect(read.verdict).toMatchObject({ kind: 'verified', via: 'restart' });
+          rest = read.verdict.kind === 'verified' ? read.verdict.rest : null;
+        }
       }
-      const read = readSeam(reader, piece);
-      reader = read.reader;
-      const kept = reader.continuations.reduce(
-        (length, continuation) => length + continuation.held.length,
-        0,
-      );
-      held = Math.max(held, kept + reader.line.length + reader.unread.length);
-      if (read.verdict !== null) {
-        expect(read.verdict).toMatchObject({ kind: 'verified', via: 'restart' });
-        rest = read.verdict.kind === 'verified' ? read.verdict.rest : null;
-      }
-    }
-  });
-  expect(rest).toBe('ine\nmore\n');
-  expect(held).toBeLessThan(MAX_HELD);
-  expect(time).toBeLessThan(15_000);
-});
+    });
+    expect(rest).toBe('ine\nmore\n');
+    expect(held).toBeLessThan(MAX_HELD);
+    expect(time).toBeLessThan(15_000);
+  },
+);
 
 test.each([100, 1_000, 9_000])('a restart that differs in line %i is hopeless', (changed) => {
   const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index} of a long file\n`);
