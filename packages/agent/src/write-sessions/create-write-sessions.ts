@@ -373,7 +373,8 @@ class Uploads implements WriteSessions {
     | (KeptSession & { readonly kind: 'kept' })
     | { readonly kind: 'written'; readonly written: WrittenUpload }
   > {
-    const taken = await this.#sessions.take(sessionId);
+    const taken = await this.#takeOrFindWritten(sessionId);
+    if ('status' in taken) return { kind: 'written', written: taken };
     const { handle, record } = taken;
     if (handle.metadata.uploaded !== true) {
       await handle.release();
@@ -384,6 +385,20 @@ class Uploads implements WriteSessions {
     const ended = await this.#finalize(sessionId, decision);
     if (ended.status === 'done') return { kind: 'written', written: ended };
     return { kind: 'kept', ...(await this.#sessions.take(sessionId)) };
+  }
+
+  /** Another process may have written it since it was found. */
+  async #takeOrFindWritten(
+    sessionId: string,
+  ): Promise<Awaited<ReturnType<KeptSessions['take']>> | WrittenUpload> {
+    try {
+      return await this.#sessions.take(sessionId);
+    } catch (error) {
+      if (!OrionError.isInstance(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
+      const written = await this.#writtenIf(sessionId);
+      if (written === null) throw error;
+      return written;
+    }
   }
 
   #sessionOf(

@@ -2,11 +2,13 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { systemClock } from '@orion/contracts';
+import type { Workspace } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { begin, breaking, bytes, openUploads } from '../testing/uploads.ts';
-import { openOrion } from '../testing/set-up.ts';
+import { openOrion, openWorkspace } from '../testing/set-up.ts';
 
 const EVERY_BYTE = Uint8Array.from({ length: 127 }, (_, index) => index + 1);
 
@@ -45,6 +47,30 @@ describe('an upload', () => {
     await sessions.finalize(id);
     expect((await read('a.txt')).toString()).toBe('éb\n');
   });
+
+  it.each(['finalize', 'recover'] as const)(
+    'that another process has written meanwhile is told as written (%s)',
+    async (how) => {
+      const { orion, sessions, root } = await openUploads();
+      const id = await begin(sessions);
+      await sessions.upload(id, 0, bytes('ab'));
+      await orion.close();
+      const faster = await openOrion({ workspace: root });
+      const workspace = await openWorkspace(root, systemClock);
+      const createWorkspace = (): Promise<Workspace> => Promise.resolve(workspace);
+      const { writeSessions } = await openOrion({ workspace: root, createWorkspace });
+      const claim = workspace.sessions.claim.bind(workspace.sessions);
+      vi.spyOn(workspace.sessions, 'claim').mockImplementationOnce(async (...which) => {
+        await faster.writeSessions.finalize(id);
+        return claim(...which);
+      });
+      const written =
+        how === 'finalize'
+          ? writeSessions.finalize(id)
+          : writeSessions.recover(id, { finalize: true });
+      expect(await written).toMatchObject({ status: 'done', target_file: 'a.txt' });
+    },
+  );
 
   it('ends when its caller aborts it, or the process, although its source gives nothing', async () => {
     const { orion, sessions, root } = await openUploads();
