@@ -1,7 +1,6 @@
 /** The only place that knows that workers are those of `node:cluster`: they share the port of their parent. */
 import type { ChildProcess } from 'node:child_process';
 import cluster from 'node:cluster';
-import { once } from 'node:events';
 
 import type { Serving, Worker, WorkerEnd } from './worker-group.ts';
 
@@ -32,12 +31,15 @@ export function forkWorker(args: readonly string[]): Worker {
     if (message === 'alive') onAnswer();
     else resolve(message.serving);
   });
-  // Such as a question to one that has just ended, which says so itself.
+  // Such as a question to one that has just ended, which says so itself. `once` of events would reject with it.
   worker.on('error', () => undefined);
+  const ended = new Promise<WorkerEnd>((end) => {
+    worker.once('exit', (code, signal) => end({ code, signal }));
+  });
   return {
     pid: worker.process.pid ?? 0,
     serving,
-    ended: once(worker, 'exit').then(([code, signal]): WorkerEnd => ({ code, signal })),
+    ended,
     ask(answer) {
       onAnswer = answer;
       if (worker.isConnected()) worker.send(QUESTION);
