@@ -68,9 +68,9 @@ export class SimulatedJobs implements TurnJobs {
       const waiting = await inside.all(
         `select id, project_id, attempts_before from simulated_job as job
          where queue = $1 and state <> 'active' ${singleton}
-           and (select count(*) from simulated_job as other
-                where other.project_id = job.project_id and other.state = 'active')
-             < coalesce(json_extract($4, '$."' || project_id || '"'), $3)
+           and (job.queue <> '${TURNS}' or (select count(*) from simulated_job as other
+                where other.queue = job.queue and other.project_id = job.project_id and other.state = 'active')
+             < coalesce(json_extract($4, '$."' || project_id || '"'), $3))
          order by is_batch, rowid limit $2`,
         [
           queue,
@@ -82,11 +82,12 @@ export class SimulatedJobs implements TurnJobs {
       const taken: { job: Job; attempt: number }[] = [];
       for (const { id = null, project_id: project = '', attempts_before: before = 0 } of waiting) {
         const [active] = await inside.all(
-          `select count(*) as jobs from simulated_job where project_id = $1 and state = 'active'`,
-          [project],
+          `select count(*) as jobs from simulated_job where queue = $1 and project_id = $2 and state = 'active'`,
+          [queue, project],
         );
+        // As the engine's: what is to run alone is not kept back.
         const limit = perProject.projects.get(String(project)) ?? perProject.others;
-        if (Number(active?.['jobs']) >= limit) continue;
+        if (queue === TURNS && Number(active?.['jobs']) >= limit) continue;
         const [row] = await inside.all(
           `update simulated_job set retry_count = retry_count + (state = 'retry'), state = 'active', touched_at = ${NOW}
            where queue = $1 and id = $2 returning retry_count`,
