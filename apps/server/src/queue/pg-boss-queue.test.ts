@@ -11,6 +11,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 import { makeDatabase } from '../testing/test-database.ts';
 import { MESSAGE } from '../testing/test-turns.ts';
+import { PgBossJobs } from './pg-boss-jobs.ts';
 import { PgBossQueue } from './pg-boss-queue.ts';
 import type { PgBossQueueOptions } from './pg-boss-queue.ts';
 
@@ -261,6 +262,38 @@ it('makes no second job of a turn that waits to run alone', async () => {
   await other.pass();
   const answer = await store.engineDatabase?.executeSql('select name from orion_queue.job');
   isOver.resolve();
+  expect((answer as { rows: unknown }).rows).toEqual([{ name: 'turn.alone.v1' }]);
+});
+
+it('takes the job back that it made of a turn which went to run alone at the same moment', async () => {
+  const { engineDatabase: raw } = await openTestStore();
+  if (raw === null) throw new Error('no Postgres');
+  const open = async (database: typeof raw): Promise<PgBossJobs> => {
+    const jobs = await PgBossJobs.open({ database, clock: systemClock, onError: () => undefined });
+    onTestFinished(() => jobs.close());
+    return jobs;
+  };
+  const turns = [{ turnId: randomUUID(), attempt: 0, projectId: 'p', priority: 'batch' }] as const;
+  const other = await open(raw);
+  let isLooking = false;
+  const late = await open({
+    ...raw,
+    async executeSql(text, values) {
+      // It has looked, and is about to make the job.
+      if (isLooking && /insert into/iu.test(text)) {
+        isLooking = false;
+        await other.addMissing(turns);
+        const perProject = { others: Infinity, projects: new Map() };
+        const [taken] = await other.take('turn.v1', { atMost: 1, perProject });
+        if (taken !== undefined) await other.moveToAlone(taken.job, taken.attempt);
+      }
+      return raw.executeSql(text, values);
+    },
+  });
+  isLooking = true;
+  await late.addMissing(turns);
+  expect(isLooking).toBe(false);
+  const answer = await raw.executeSql('select name from orion_queue.job');
   expect((answer as { rows: unknown }).rows).toEqual([{ name: 'turn.alone.v1' }]);
 });
 

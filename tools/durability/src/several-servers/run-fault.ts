@@ -7,7 +7,7 @@ import type { TestPostgres } from '@orion/testkit/postgres';
 import { startCuttingProxy } from '../served-turns/cutting-proxy.ts';
 import { makeDatabase } from '../served-turns/databases.ts';
 import { judgeEvents, judgeFiles } from '../served-turns/judge.ts';
-import { isAway, isRefused, TurnReader } from '../served-turns/reader.ts';
+import { isRefused, TurnReader } from '../served-turns/reader.ts';
 import type { ReadEvent } from '../served-turns/reader.ts';
 import { makeStage } from '../served-turns/stage.ts';
 import type { Served } from '../served-turns/stage.ts';
@@ -228,7 +228,8 @@ export async function post(
         .ask('POST', '/api/chat/messages', { content, conversationId }, conversationId);
       const { status, body } = await orSilent(asking);
       if (status === 202) return (body as { readonly turnId: string }).turnId;
-      if (!isAway(status, body)) throw new Error(`${status}: ${JSON.stringify(body)}`);
+      // Its store is away, or it is stopping: another server may take it.
+      if (status !== 503) throw new Error(`${status}: ${JSON.stringify(body)}`);
     } catch (error) {
       if (!isRefused(error)) throw error;
     }
