@@ -118,6 +118,8 @@ export function planOf(fault: Fault, outageMs: number, way: string): FaultPlan {
         ...QUIET,
         moves: isShort ? 'none' : 'any',
         limits: isShort ? { silenceMs: outageMs + SILENCE_MS } : {},
+        // An owner that nobody could tell of its session has streamed into it: that is put away.
+        leavesFiles: !isShort,
         async strike({ postgres }) {
           await wait(BEGUN_MS);
           await postgres.kill();

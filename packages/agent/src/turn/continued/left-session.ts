@@ -56,7 +56,10 @@ export async function* continueSession(
   });
 }
 
-/** Removes the session of a begin whose owner died before anybody was told of it: it is empty, and begun again. */
+/**
+ * Makes room for a begin whose owner lost the turn before anybody was told of its session. One that is empty goes; what
+ * the owner had of the text, while the store was away, is put away: the model is asked for all of it.
+ */
 export async function removeUnreported(
   { sessions }: Pick<Workspace, 'sessions'>,
   {
@@ -65,15 +68,19 @@ export async function removeUnreported(
     fence,
   }: { readonly requestId: string; readonly callId: string; readonly fence?: TurnFence },
 ): Promise<void> {
-  for (const { session_id: id, status, bytes } of await sessions.list()) {
-    if (status !== 'orphan' || bytes > 0) continue;
+  for (const { session_id: id, status } of await sessions.list()) {
+    if (status !== 'orphan') continue;
     const turn = await sessions.readTurn(id);
     if (turn?.requestId !== requestId || turn.callId !== callId) continue;
     // Its owner may be removing it itself.
     const claimed = await sessions.claim(id, fence).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
     });
-    await claimed?.handle.remove();
+    if (claimed === undefined) continue;
+    const { handle, writing } = claimed;
+    if (writing !== null) await handle.release();
+    else if (handle.bytes() === 0) await handle.remove();
+    else await handle.discard();
   }
 }
 

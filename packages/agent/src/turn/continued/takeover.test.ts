@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { copyFile, readFile, rm, truncate } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { OrionError } from '@orion/contracts';
+import { OrionError, systemClock } from '@orion/contracts';
 import type { JsonObject, Message, RunEvent } from '@orion/contracts';
 import {
   callsReply,
@@ -15,7 +15,7 @@ import type { FakeAdapter, FakeReply } from '@orion/testkit';
 import { expect, it, vi } from 'vitest';
 
 import { OneLookProtocol } from '../../testing/one-look-protocol.ts';
-import { beginCall } from '../../testing/set-up.ts';
+import { beginCall, openWorkspace, RECORD } from '../../testing/set-up.ts';
 import { onDisk, openTurn, saying, storing, text, tool } from '../../testing/taken-turn.ts';
 import type { TakenTurn } from '../../testing/taken-turn.ts';
 
@@ -472,6 +472,23 @@ it('leaves no session behind of a begin that nobody was told of', async () => {
   await expectWhole(turn);
   expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
   expect(await second.orion.listSessions()).toEqual([]);
+});
+
+it('puts away what an owner has streamed while nobody could be told of its session', async () => {
+  const turn = await openTurn();
+  await turn.run(await turn.owner(FILE, { death: { at: onDisk('begin'), after: true } }));
+  const { sessions } = await openWorkspace(turn.root, systemClock);
+  const [left] = await sessions.list();
+  const { handle } = await sessions.claim(left?.session_id ?? '');
+  handle.append('one\n');
+  await handle.save(RECORD);
+  await handle.release();
+  const second = await turn.owner([FILE[1], textReply('written')]);
+  await turn.run(second);
+  await expectWhole(turn);
+  expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+  expect(await second.orion.listSessions()).toEqual([]);
+  expect(await readdir(join(turn.root, '.orion', 'attic'))).toEqual([handle.id]);
 });
 
 it.each([
