@@ -31,10 +31,12 @@ export function forkWorker(args: readonly string[]): Worker {
     if (message === 'alive') onAnswer();
     else resolve(message.serving);
   });
-  // Such as a question to one that has just ended, which says so itself. `once` of events would reject with it.
-  worker.on('error', () => undefined);
   const ended = new Promise<WorkerEnd>((end) => {
     worker.once('exit', (code, signal) => end({ code, signal }));
+    // Such as a question to one that has just ended, which says so itself. One that could not be started says nothing.
+    worker.on('error', () => {
+      if (worker.process.pid === undefined) end({ code: 1, signal: null });
+    });
   });
   return {
     pid: worker.process.pid ?? 0,

@@ -107,7 +107,7 @@ class ProtocolRun {
         if ((scope.owned?.left ?? null) !== null) {
           const unreported = { requestId, callId, ...defined({ fence }) };
           // A store that is away is no result of the call.
-          await untilStored(clock, ownership.lost, () => removeUnreported(workspace, unreported));
+          await untilStored(clock, scope.signal, () => removeUnreported(workspace, unreported));
         }
         const record = this.#turnRecord(callId);
         const begun = await writePlanTool.begin(request, record, approval, fence);
@@ -230,7 +230,9 @@ class ProtocolRun {
         return null;
       }
       case 'aborted':
-        return isUnwritten(end.code) ? null : { status: 'aborted', stopReason: 'cancelled' };
+        if (!isUnwritten(end.code)) return { status: 'aborted', stopReason: 'cancelled' };
+        yield* this.#checkpoint([], null);
+        return null;
       case 'ended':
         return end.end;
       default:

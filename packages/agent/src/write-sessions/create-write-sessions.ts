@@ -324,7 +324,10 @@ class Uploads implements WriteSessions {
   ): Promise<WrittenUpload | UploadCorrections> {
     await this.#sessions.giveBack(sessionId);
     const task = { kind: 'finalize', sessionId, decision } as const;
-    const outcome = await finalizedBy(this.#options.turns.run(task, {}));
+    const outcome = await this.#orWritten(sessionId, () =>
+      finalizedBy(this.#options.turns.run(task, {})),
+    );
+    if ('status' in outcome) return outcome;
     if (outcome.kind === 'invalid') return this.#invalidPlaces(sessionId);
     const written = writtenUpload(outcome.receipt);
     this.#written.set(sessionId, written);
@@ -373,7 +376,7 @@ class Uploads implements WriteSessions {
     | (KeptSession & { readonly kind: 'kept' })
     | { readonly kind: 'written'; readonly written: WrittenUpload }
   > {
-    const taken = await this.#takeOrFindWritten(sessionId);
+    const taken = await this.#orWritten(sessionId, () => this.#sessions.take(sessionId));
     if ('status' in taken) return { kind: 'written', written: taken };
     const { handle, record } = taken;
     if (handle.metadata.uploaded !== true) {
@@ -388,11 +391,12 @@ class Uploads implements WriteSessions {
   }
 
   /** Another process may have written it since it was found. */
-  async #takeOrFindWritten(
+  async #orWritten<Result>(
     sessionId: string,
-  ): Promise<Awaited<ReturnType<KeptSessions['take']>> | WrittenUpload> {
+    use: () => Promise<Result>,
+  ): Promise<Result | WrittenUpload> {
     try {
-      return await this.#sessions.take(sessionId);
+      return await use();
     } catch (error) {
       if (!OrionError.isInstance(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
       const written = await this.#writtenIf(sessionId);

@@ -281,8 +281,11 @@ export class StoredSession implements SessionHandle {
     await this.#close(async () => {
       await this.#saveLast();
       await this.#texts.stop();
-      const { content, root } = this.#options;
-      if (!(await content.putAway(root, this.id, this.owner))) throw this.#lostError();
+      const { content, root, clock } = this.#options;
+      if (await repeated(clock, () => content.putAway(root, this.id, this.owner))) return;
+      // It may have been put away without an answer.
+      const found = await repeated(clock, () => content.find(root, this.id));
+      if (found?.isPutAway !== true) throw this.#lostError();
     });
     return { attic: this.directory };
   }

@@ -16,7 +16,7 @@ export async function forgottenWrite(
   if (file === undefined || file.operation === 'undo') return null;
   const { target_file, operation, before, after, backup_id } = file;
   const target = await workspace.checkTarget(target_file, 'overwrite').catch((error: unknown) => {
-    if (OrionError.isInstance(error)) return null;
+    if (OrionError.isInstance(error) && !error.retryable) return null;
     throw error;
   });
   if (target === null || after === null || target.sha256 !== after.sha256) return null;

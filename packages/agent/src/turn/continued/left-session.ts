@@ -69,12 +69,13 @@ export async function removeUnreported(
   }: { readonly requestId: string; readonly callId: string; readonly fence?: TurnFence },
 ): Promise<void> {
   for (const { session_id: id, status } of await sessions.list()) {
-    if (status !== 'orphan') continue;
+    // With its fence a turn takes back what it has claimed and heard no answer about.
+    if (status !== 'orphan' && (status !== 'live' || fence === undefined)) continue;
     const turn = await sessions.readTurn(id);
     if (turn?.requestId !== requestId || turn.callId !== callId) continue;
-    // Its owner may be removing it itself.
+    // Its owner may be removing it itself, or still be at it.
     const claimed = await sessions.claim(id, fence).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
+      if (!isNotFound(error) && !isBusy(error)) throw error;
     });
     if (claimed === undefined) continue;
     const { handle, writing } = claimed;
@@ -99,15 +100,18 @@ async function claim(scope: TurnScope, left: LeftSession): Promise<Found | 'abor
     } catch (error) {
       if (!isNotFound(error)) throw error;
       const written = receipt ?? (await forgottenWrite(workspace, sessionId));
-      return written === null ? 'forgotten' : { written };
+      if (written !== null) return { written };
+      // It was written, and somebody has changed the file since: to write it again would add it twice, or replace that.
+      if ((await workspace.findChangedFile(sessionId)) !== null) throw error;
+      return 'forgotten';
     }
   };
   for (;;) {
     try {
-      return await untilStored(clock, ownership.lost, find);
+      return await untilStored(clock, scope.signal, find);
     } catch (error) {
-      if (!OrionError.isInstance(error) || error.code !== 'SESSION_BUSY') throw error;
       if (scope.signal.aborted) return 'aborted';
+      if (!isBusy(error)) throw error;
       if (clock.monotonic() >= until) {
         scope.owned?.giveBack(error);
         throw error;
@@ -119,6 +123,10 @@ async function claim(scope: TurnScope, left: LeftSession): Promise<Found | 'abor
 
 function isNotFound(error: unknown): boolean {
   return OrionError.isInstance(error) && error.code === 'SESSION_NOT_FOUND';
+}
+
+function isBusy(error: unknown): error is OrionError {
+  return OrionError.isInstance(error) && error.code === 'SESSION_BUSY';
 }
 
 /** The turn goes on: after a failover to a standby that was behind, its model may begin the file again. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { copyFile, readdir, readFile, rm, truncate } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { OrionError, systemClock } from '@orion/contracts';
@@ -377,20 +377,7 @@ it.each([
 it('finds the file that it has written where the store forgot that and its session is gone', async () => {
   const turn = await openTurn();
   await turn.run(await turn.owner(FILE, { death: { at: onDisk('remove'), after: true } }));
-  const { turnLog } = turn.store;
-  // A store that went back to where the file was being written.
-  const forgetful = {
-    ...turn.store,
-    turnLog: {
-      ...turnLog,
-      async acquire(...which: Parameters<typeof turnLog.acquire>) {
-        const claim = await turnLog.acquire(...which);
-        const { calls, ...rest } = claim.checkpoint as { calls: object };
-        return { ...claim, checkpoint: { ...rest, calls: { ...calls, receipt: undefined } } };
-      },
-    },
-  } as unknown as typeof turn.store;
-  const second = await turn.owner([textReply('written')], { store: forgetful });
+  const second = await turn.owner([textReply('written')], { store: forgetful(turn) });
   await turn.run(second);
   const log = await expectWhole(turn);
   expect(log.at(-1)).toMatchObject({ status: 'complete' });
@@ -406,6 +393,33 @@ it('finds the file that it has written where the store forgot that and its sessi
       .digest('hex'),
   );
 });
+
+it('writes no file again that was written and changed since, though the store forgot that', async () => {
+  const turn = await openTurn();
+  await turn.run(await turn.owner(FILE, { death: { at: onDisk('remove'), after: true } }));
+  await writeFile(join(turn.root, 'a.txt'), 'of a person\n');
+  const second = await turn.owner([...FILE, textReply('written')], { store: forgetful(turn) });
+  await turn.run(second);
+  expect((await expectWhole(turn)).at(-1)).toMatchObject({ status: 'error' });
+  expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('of a person\n');
+  expect(second.adapter.requests).toEqual([]);
+});
+
+/** A store that went back to where the file was being written. */
+function forgetful({ store }: TakenTurn): TakenTurn['store'] {
+  const { turnLog } = store;
+  return {
+    ...store,
+    turnLog: {
+      ...turnLog,
+      async acquire(...which: Parameters<typeof turnLog.acquire>) {
+        const claim = await turnLog.acquire(...which);
+        const { calls, ...rest } = claim.checkpoint as { calls: object };
+        return { ...claim, checkpoint: { ...rest, calls: { ...calls, receipt: undefined } } };
+      },
+    },
+  } as unknown as TakenTurn['store'];
+}
 
 it('leaves the session of a written file to the owner that has taken the turn meanwhile (O5)', async () => {
   const turn = await openTurn();
@@ -551,10 +565,16 @@ it('goes on behind the end of a file that was lost, whose owner died at once', a
   const [session] = await (await turn.owner([])).orion.listSessions();
   await rm(session?.session_dir ?? '', { recursive: true });
   await turn.run(await turn.owner(FILE, { death: { at: storing('write_session'), after: true } }));
-  const third = await turn.owner([textReply('never mind')]);
-  await turn.run(third);
-  expect((await expectWhole(turn)).at(-1)).toMatchObject({ status: 'complete' });
-  expect(contents(third.adapter.requests[0]?.messages).at(-1)).toContain('SESSION_NOT_FOUND');
+  const third = await turn.owner([saying(text('never'))]);
+  const running = turn.run(third);
+  await expect.poll(async () => JSON.stringify(await turn.log())).toContain('never');
+  third.kill();
+  await running;
+  const fourth = await turn.owner([textReply('never mind')]);
+  await turn.run(fourth);
+  const end = (await expectWhole(turn)).at(-1);
+  expect(end).toMatchObject({ status: 'complete', fullContent: 'never mind' });
+  expect(contents(fourth.adapter.requests[0]?.messages).at(-1)).toContain('SESSION_NOT_FOUND');
 });
 
 it('gives a turn back whose session is lost, and the turn is not', async () => {
