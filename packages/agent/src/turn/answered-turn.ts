@@ -23,10 +23,9 @@ import { systemPromptFacts } from '../context/prompt-facts.ts';
 import { systemPrompt } from '../context/system-prompt.ts';
 import { redactMessages } from '../keys/redacted-messages.ts';
 import type { ProviderIdentity } from '../orion.ts';
-import { untilStored } from '../store/until-stored.ts';
 import { captureArguments } from './argument-capture.ts';
 import type { ArgumentCapture } from './argument-capture.ts';
-import { continueSession, removeUnreported } from './continued/left-session.ts';
+import { continueSession, removeUnreported, untilFree } from './continued/left-session.ts';
 import type { LeftSession } from './continued/left-turn.ts';
 import { resume } from './continued/resume.ts';
 import { isUnwritten, receiptMessage } from './receipt-message.ts';
@@ -93,7 +92,7 @@ class ProtocolRun {
   #calls: ReadonlyMap<string, ToolCall> = new Map();
 
   constructor(scope: TurnScope, adapter: LlmAdapter, identity: ProviderIdentity, mode: Mode) {
-    const { workspace, writePlanTool, approval, ownership, clock } = scope.dependencies;
+    const { workspace, writePlanTool, approval, ownership } = scope.dependencies;
     const fence = ownership.fence ?? undefined;
     this.#scope = scope;
     this.#identity = identity;
@@ -106,8 +105,8 @@ class ProtocolRun {
         const { requestId } = scope.ids;
         if ((scope.owned?.left ?? null) !== null) {
           const unreported = { requestId, callId, ...defined({ fence }) };
-          // A store that is away is no result of the call.
-          await untilStored(clock, scope.signal, () => removeUnreported(workspace, unreported));
+          // Neither a store that is away nor an owner that has not noticed yet is a result of the call.
+          await untilFree(scope, () => removeUnreported(workspace, unreported));
         }
         const record = this.#turnRecord(callId);
         const begun = await writePlanTool.begin(request, record, approval, fence);

@@ -58,7 +58,8 @@ export async function* continueSession(
 
 /**
  * Makes room for a begin whose owner lost the turn before anybody was told of its session. One that is empty goes; what
- * the owner had of the text, while the store was away, is put away: the model is asked for all of it.
+ * the owner had of the text, while the store was away, is put away: the model is asked for all of it. Rejects with
+ * SESSION_BUSY if that owner is still at it.
  */
 export async function removeUnreported(
   { sessions }: Pick<Workspace, 'sessions'>,
@@ -73,9 +74,9 @@ export async function removeUnreported(
     if (status !== 'orphan' && (status !== 'live' || fence === undefined)) continue;
     const turn = await sessions.readTurn(id);
     if (turn?.requestId !== requestId || turn.callId !== callId) continue;
-    // Its owner may be removing it itself, or still be at it.
+    // Its owner may be removing it itself.
     const claimed = await sessions.claim(id, fence).catch((error: unknown) => {
-      if (!isNotFound(error) && !isBusy(error)) throw error;
+      if (!isNotFound(error)) throw error;
     });
     if (claimed === undefined) continue;
     const { handle, writing } = claimed;
@@ -90,10 +91,9 @@ type Found = RecoveredSession | { readonly written: WriteReceipt } | 'forgotten'
 
 /** `aborted` if the turn was before the session was free. */
 async function claim(scope: TurnScope, left: LeftSession): Promise<Found | 'aborted'> {
-  const { workspace, settings, clock, ownership } = scope.dependencies;
+  const { workspace, settings, ownership } = scope.dependencies;
   const { sessionId, receipt } = left;
   const fence = ownership.fence ?? undefined;
-  const until = clock.monotonic() + OWNER_WAIT_MS;
   const find = async (): Promise<Found> => {
     try {
       return await recoverSession(workspace, sessionId, sessionSettingsOf(settings, null), fence);
@@ -106,12 +106,26 @@ async function claim(scope: TurnScope, left: LeftSession): Promise<Found | 'abor
       return 'forgotten';
     }
   };
+  try {
+    return await untilFree(scope, find);
+  } catch (error) {
+    if (scope.signal.aborted) return 'aborted';
+    throw error;
+  }
+}
+
+/** Waits for a store that is away, and for an owner that has not noticed yet; then the turn is given back. */
+export async function untilFree<Result>(
+  scope: TurnScope,
+  attempt: () => Promise<Result>,
+): Promise<Result> {
+  const { clock } = scope.dependencies;
+  const until = clock.monotonic() + OWNER_WAIT_MS;
   for (;;) {
     try {
-      return await untilStored(clock, scope.signal, find);
+      return await untilStored(clock, scope.signal, attempt);
     } catch (error) {
-      if (scope.signal.aborted) return 'aborted';
-      if (!isBusy(error)) throw error;
+      if (scope.signal.aborted || !isBusy(error)) throw error;
       if (clock.monotonic() >= until) {
         scope.owned?.giveBack(error);
         throw error;

@@ -508,6 +508,8 @@ it('puts away what an owner has streamed while nobody could be told of its sessi
 it.each([
   ['list', 'STORE_UNAVAILABLE'],
   ['claim', 'STORE_UNAVAILABLE'],
+  // Its owner has not noticed yet.
+  ['claim', 'SESSION_BUSY'],
   // Its owner has removed it meanwhile.
   ['claim', 'SESSION_NOT_FOUND'],
 ] as const)('%s that fails with %s is no result of a begin', async (method, code) => {
@@ -522,6 +524,8 @@ it.each([
   const results = ofType(await expectWhole(turn), 'tool_result');
   expect(results).toMatchObject([{ ok: true }]);
   expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+  const left = await second.orion.listSessions();
+  expect(left).toHaveLength(code === 'SESSION_NOT_FOUND' ? 1 : 0);
 });
 
 it('waits for a store that is away, and then goes on with the file', async () => {
