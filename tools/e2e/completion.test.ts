@@ -11,7 +11,7 @@ import { textOfLoaded } from './support/loaded.ts';
 import { configureUser } from './support/mcp.ts';
 import type { Sandbox } from './support/sandbox.ts';
 import { LAST_WORD, numbered, writeDocument } from './support/scripts.ts';
-import { isShortRun, longTest, test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 /** How each shell is started without what the person of this machine has set up, and how it takes the script. */
@@ -67,58 +67,55 @@ function isInstalled(shell: string): boolean {
 }
 
 for (const [shell, { args, takes }] of Object.entries(SHELLS)) {
-  test
-    .skipIf(isShortRun || !isInstalled(shell))
-    .concurrent(
-      `${shell} completes commands, options, values, files and ids, and runs nothing of the line`,
-      { tags: ['long'] },
-      async ({ machine }) => {
-        const { bin, log } = await commandOnPath(machine);
-        await machine.write('the-plan.json', JSON.stringify(PLAN));
-        await machine.write('kept.json', '{}');
-        expect((await machine.run(['apply-plan', 'the-plan.json'])).exitCode).toBe(0);
-        const listed = await machine.run(['undo', '--list', '--json']);
-        const { changes } = JSON.parse(listed.stdout) as { changes: [{ change_id: string }] };
+  test.concurrent(`${shell} completes commands, options, values, files and ids, and runs nothing of the line`, async ({
+    machine,
+    skip,
+  }) => {
+    skip(!isInstalled(shell), `there is no ${shell}`);
+    const { bin, log } = await commandOnPath(machine);
+    await machine.write('the-plan.json', JSON.stringify(PLAN));
+    await machine.write('kept.json', '{}');
+    expect((await machine.run(['apply-plan', 'the-plan.json'])).exitCode).toBe(0);
+    const listed = await machine.run(['undo', '--list', '--json']);
+    const { changes } = JSON.parse(listed.stdout) as { changes: [{ change_id: string }] };
 
-        const terminal = pty.spawn(shell, [...args], {
-          name: 'xterm',
-          cols: 200,
-          rows: 30,
-          cwd: machine.workspace,
-          env: { ...machine.environment, PATH: `${bin}:${machine.environment['PATH'] ?? ''}` },
-        });
-        try {
-          let shown = '';
-          terminal.onData((text) => {
-            shown += text;
-          });
-          const enter = async (typed: string, called: string): Promise<void> => {
-            terminal.write(`${typed}\r`);
-            await waitFor(
-              `\`orion ${called}\` after ${JSON.stringify(typed)} in\n${shown}`,
-              async () => (await readFile(log, 'utf8')).split('\n').includes(called),
-            );
-          };
-          terminal.write(`${takes}\r`);
-          await enter('orion is-ready', 'is-ready');
-          await enter('orion list-s\t', 'list-sessions');
-          await enter('orion conv\tli\t--js\t', 'conversations list --json');
-          await enter(
-            'orion run --base-url http://x --mode=pl\t',
-            'run --base-url http://x --mode=plan',
-          );
-          await enter('orion apply-plan the-p\t', 'apply-plan the-plan.json');
-          await enter('orion undo \t', `undo ${changes[0].change_id}`);
-          terminal.write(`orion outputs extract > kept.json --flat\t${LINE_AWAY}`);
-          terminal.write(`orion run "$(touch was-run)" --mo\t${LINE_AWAY}`);
-          await enter('orion is-done', 'is-done');
-          expect(String(await machine.read('kept.json'))).toBe('{}');
-          expect(await machine.exists('was-run')).toBe(false);
-        } finally {
-          terminal.kill('SIGKILL');
-        }
-      },
-    );
+    const terminal = pty.spawn(shell, [...args], {
+      name: 'xterm',
+      cols: 200,
+      rows: 30,
+      cwd: machine.workspace,
+      env: { ...machine.environment, PATH: `${bin}:${machine.environment['PATH'] ?? ''}` },
+    });
+    try {
+      let shown = '';
+      terminal.onData((text) => {
+        shown += text;
+      });
+      const enter = async (typed: string, called: string): Promise<void> => {
+        terminal.write(`${typed}\r`);
+        await waitFor(`\`orion ${called}\` after ${JSON.stringify(typed)} in\n${shown}`, async () =>
+          (await readFile(log, 'utf8')).split('\n').includes(called),
+        );
+      };
+      terminal.write(`${takes}\r`);
+      await enter('orion is-ready', 'is-ready');
+      await enter('orion list-s\t', 'list-sessions');
+      await enter('orion conv\tli\t--js\t', 'conversations list --json');
+      await enter(
+        'orion run --base-url http://x --mode=pl\t',
+        'run --base-url http://x --mode=plan',
+      );
+      await enter('orion apply-plan the-p\t', 'apply-plan the-plan.json');
+      await enter('orion undo \t', `undo ${changes[0].change_id}`);
+      terminal.write(`orion outputs extract > kept.json --flat\t${LINE_AWAY}`);
+      terminal.write(`orion run "$(touch was-run)" --mo\t${LINE_AWAY}`);
+      await enter('orion is-done', 'is-done');
+      expect(String(await machine.read('kept.json'))).toBe('{}');
+      expect(await machine.exists('was-run')).toBe(false);
+    } finally {
+      terminal.kill('SIGKILL');
+    }
+  });
 }
 
 test.concurrent('completes in the workspace that the line names, and never fails', async ({

@@ -7,32 +7,26 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 
 import { writeMessages } from './support/scripts.ts';
-import { isShortRun, test } from './support/test.ts';
+import { test } from './support/test.ts';
 
 /** Hazard: where hardly a file can be opened, the command dies silently, or loses the text. */
 
 const COMMAND = fileURLToPath(new URL('../../apps/cli/dist/main.js', import.meta.url));
 const TEXT = 'one\ntwo\n';
 
-test.skipIf(isShortRun || process.platform !== 'linux')(
-  'with 20 open files Node itself ends in a fault, and the guide says so',
-  { tags: ['long'] },
-  async () => {
-    const command = `ulimit -n 20; exec '${process.execPath}' '${COMMAND}' --version`;
-    const ended = spawnSync('/bin/sh', ['-c', command]);
-    if (ended.signal === null && ended.status === 0) return;
-    const guide = await readFile(
-      new URL('../../docs/guides/durability.md', import.meta.url),
-      'utf8',
-    );
-    expect(guide).toContain('crashes below that (`ulimit -n 20`)');
-  },
-);
+test('with 20 open files Node itself ends in a fault, and the guide says so', async ({ skip }) => {
+  skip(process.platform !== 'linux', 'elsewhere Node needs another number');
+  const command = `ulimit -n 20; exec '${process.execPath}' '${COMMAND}' --version`;
+  const ended = spawnSync('/bin/sh', ['-c', command]);
+  if (ended.signal === null && ended.status === 0) return;
+  const guide = await readFile(new URL('../../docs/guides/durability.md', import.meta.url), 'utf8');
+  expect(guide).toContain('crashes below that (`ulimit -n 20`)');
+});
 
-test.skipIf(isShortRun || process.platform === 'win32').for([24, 29, 256])(
+test.for([24, 29, 256])(
   'with %i open files: the file is written, or the command says why, and keeps the text that it has',
-  { tags: ['long'] },
-  async (limit, { machine }) => {
+  async (limit, { machine, skip }) => {
+    skip(process.platform === 'win32', 'there is no ulimit');
     const node = join(machine.root, 'node');
     await writeFile(node, `#!/bin/sh\nulimit -n ${limit}\nexec '${process.execPath}' "$@"\n`);
     await chmod(node, 0o755);

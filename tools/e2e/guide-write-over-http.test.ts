@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { expect } from 'vitest';
 
 import { serve } from './support/serve.ts';
-import { isShortRun, test } from './support/test.ts';
+import { test } from './support/test.ts';
 
 const GUIDE = new URL('../../docs/guides/write-over-http.md', import.meta.url);
 
@@ -23,10 +23,11 @@ function hasCurl(): boolean {
   }
 }
 
-test.skipIf(isShortRun || !hasCurl())(
+test(
   'the guide writes 50 MB through two broken uploads',
-  { timeout: 60_000, tags: ['long'] },
-  async ({ machine }) => {
+  { timeout: 60_000 },
+  async ({ machine, skip }) => {
+    skip(!hasCurl(), 'there is no curl');
     const { url, running } = await serve(machine, [], { env: { ORION_SERVER_TOKEN: '' } });
     const blocks = [...(await readFile(GUIDE, 'utf8')).matchAll(/^```sh\n(.*?)^```$/gmsu)];
     const commands = blocks.map(([, block = '']) => block).join('\n');

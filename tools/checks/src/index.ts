@@ -1,6 +1,7 @@
 import { checkClock } from './clock.ts';
 import { checkDocs } from './docs.ts';
 import { checkDocumented } from './documented.ts';
+import { checkLongTests } from './long-tests.ts';
 import { checkManifests } from './manifests.ts';
 import { checkRules } from './rules.ts';
 import type { Finding, Repository } from './repository.ts';
@@ -15,6 +16,7 @@ const checks = [
   checkDocs,
   checkDocumented,
   checkRules,
+  checkLongTests,
 ];
 
 export function runChecks(repository: Repository): Finding[] {

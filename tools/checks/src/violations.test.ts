@@ -564,6 +564,19 @@ describe('the rest (tools/checks)', () => {
       'packages/protocols/src/a.ts',
       () => 'export const now: string = Date();\n',
     ],
+    [
+      'a long test that runs all the same',
+      'long-tests',
+      'packages/core/src/a.test.ts',
+      () => "test.skipIf(isOld)('a', { tags: ['long'] }, () => {});\n",
+    ],
+    [
+      'a test of a long file that runs all the same',
+      'long-tests',
+      'packages/core/src/a.test.ts',
+      // In one piece it would be the tag of this file.
+      () => `// @module-tag ${'long'}\nit.runIf(isNew).for([1])('a', () => {});\n`,
+    ],
     ['a folder of this machine', 'self-contained', 'docs/a.md', () => `See ${copy}/packages.\n`],
     [
       'a path out of the repository',

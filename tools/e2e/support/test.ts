@@ -13,9 +13,6 @@ export const test = base.extend<{ machine: Sandbox }>({
   },
 });
 
-/** True where long tests are left out. `skipIf(false)` would take back that their tag skips them, so it names this, too. */
-export const isShortRun: boolean = process.env['ORION_EVERY_TEST'] !== '1';
-
 /** One that `npm test` leaves out, since smaller tests would mostly notice the same; `npm run test:long` runs it. */
 export function longTest(
   title: string,
