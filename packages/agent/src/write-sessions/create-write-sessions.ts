@@ -37,7 +37,7 @@ import { finalizedBy } from './finalized-by.ts';
 import { KeptSessions } from './kept-sessions.ts';
 import type { KeptSession } from './kept-sessions.ts';
 import { receiveBytes } from './receive-bytes.ts';
-import { openUpload, writtenChange, writtenUpload } from './session-view.ts';
+import { openUpload, writtenUpload } from './session-view.ts';
 import type { LocalFacts } from './session-view.ts';
 import {
   alreadyWritten,
@@ -50,10 +50,10 @@ import {
   withProgress,
 } from './upload-errors.ts';
 import type { BeginUploadOptions, WriteSessions } from './write-sessions.ts';
+import { WrittenUploads } from './written-uploads.ts';
 
 const IDLE_MS = 60_000;
 const MOST_KEPT = 64;
-const MOST_RECEIPTS = 1000;
 const DIFF_LIMIT = 1024 * 1024;
 
 type EndOptions = {
@@ -86,14 +86,14 @@ class Uploads implements WriteSessions {
   readonly #options: WriteSessionsOptions;
   readonly #sessions: KeptSessions;
   readonly #stop = new AbortController();
-  /** Receipts of this process, the latest last. */
-  readonly #written = new Map<string, WrittenUpload>();
+  readonly #written: WrittenUploads;
   /** Those that are beginning, by the id that their caller chose. */
   readonly #beginning = new Map<string, Promise<UploadAnswer>>();
 
   constructor(options: WriteSessionsOptions) {
     this.#options = options;
     const { workspace, clock } = options;
+    this.#written = new WrittenUploads(workspace);
     this.#sessions = new KeptSessions({
       claim: (sessionId) => workspace.sessions.claim(sessionId),
       clock,
@@ -324,17 +324,13 @@ class Uploads implements WriteSessions {
   ): Promise<WrittenUpload | UploadCorrections> {
     await this.#sessions.giveBack(sessionId);
     const task = { kind: 'finalize', sessionId, decision } as const;
-    const outcome = await this.#orWritten(sessionId, () =>
+    const outcome = await this.#written.orWritten(sessionId, () =>
       finalizedBy(this.#options.turns.run(task, {})),
     );
     if ('status' in outcome) return outcome;
     if (outcome.kind === 'invalid') return this.#invalidPlaces(sessionId);
     const written = writtenUpload(outcome.receipt);
-    this.#written.set(sessionId, written);
-    for (const oldest of this.#written.keys()) {
-      if (this.#written.size <= MOST_RECEIPTS) break;
-      this.#written.delete(oldest);
-    }
+    this.#written.add(sessionId, written);
     return written;
   }
 
@@ -376,7 +372,7 @@ class Uploads implements WriteSessions {
     | (KeptSession & { readonly kind: 'kept' })
     | { readonly kind: 'written'; readonly written: WrittenUpload }
   > {
-    const taken = await this.#orWritten(sessionId, () => this.#sessions.take(sessionId));
+    const taken = await this.#written.orWritten(sessionId, () => this.#sessions.take(sessionId));
     if ('status' in taken) return { kind: 'written', written: taken };
     const { handle, record } = taken;
     if (handle.metadata.uploaded !== true) {
@@ -388,21 +384,6 @@ class Uploads implements WriteSessions {
     const ended = await this.#finalize(sessionId, decision);
     if (ended.status === 'done') return { kind: 'written', written: ended };
     return { kind: 'kept', ...(await this.#sessions.take(sessionId)) };
-  }
-
-  /** Another process may have written it since it was found. */
-  async #orWritten<Result>(
-    sessionId: string,
-    use: () => Promise<Result>,
-  ): Promise<Result | WrittenUpload> {
-    try {
-      return await use();
-    } catch (error) {
-      if (!OrionError.isInstance(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
-      const written = await this.#writtenIf(sessionId);
-      if (written === null) throw error;
-      return written;
-    }
   }
 
   #sessionOf(
@@ -435,21 +416,15 @@ class Uploads implements WriteSessions {
     };
   }
 
-  async #findIf(sessionId: string): Promise<UploadAnswer | null> {
-    try {
-      const listing = await this.#options.workspace.sessions.find(sessionId);
-      return openUpload(listing, this.#local(sessionId));
-    } catch (error) {
-      if (!OrionError.isInstance(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
-      return this.#writtenIf(sessionId);
-    }
-  }
-
-  async #writtenIf(sessionId: string): Promise<WrittenUpload | null> {
-    const { workspace } = this.#options;
-    const known = this.#written.get(sessionId);
-    if (known !== undefined) return known;
-    return writtenChange(sessionId, await workspace.findChangedFile(sessionId));
+  /** Null if there is none, and nothing was written of it. */
+  #findIf(sessionId: string): Promise<UploadAnswer | null> {
+    const { sessions } = this.#options.workspace;
+    const find = async (): Promise<UploadAnswer> =>
+      openUpload(await sessions.find(sessionId), this.#local(sessionId));
+    return this.#written.orWritten(sessionId, find).catch((error: unknown) => {
+      if (OrionError.isInstance(error) && error.code === 'SESSION_NOT_FOUND') return null;
+      throw error;
+    });
   }
 }
 
