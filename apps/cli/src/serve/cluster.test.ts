@@ -10,6 +10,12 @@ import { forkWorker } from './cluster.ts';
 
 /** Hazard: the end of a worker takes its parent along. */
 
+test('a worker that cannot be started has ended', async () => {
+  cluster.setupPrimary({ cwd: '/nowhere' });
+  onTestFinished(() => cluster.setupPrimary({ cwd: undefined }));
+  await expect(forkWorker([]).ended).resolves.toEqual({ code: 1, signal: null });
+});
+
 test('a question to a worker that has just been killed is no end of its parent', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'orion-cluster-'));
   onTestFinished(() => rm(folder, { recursive: true }));

@@ -4,20 +4,35 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { systemClock } from '@orion/contracts';
-import type { CommitRequest, SessionMetadata, Workspace } from '@orion/contracts';
+import type {
+  CommitRequest,
+  WriteOperation,
+  SessionHandle,
+  SessionMetadata,
+  TurnFence,
+  Workspace,
+} from '@orion/contracts';
+import { SESSION_RECORD, TURN_RECORD } from '@orion/testkit/records';
 import { openStore } from '@orion/trace-store';
 import { createWorkspace } from '@orion/workspace';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { sharedStateOf } from '../config/sessions-in-store.ts';
 import { useTestDatabase } from '../testing/test-database.ts';
+import { removeUnreported } from '../turn/continued/left-session.ts';
 
 /** Hazard: a host does not know what another one kept, or takes for done what was only decided. */
 
 const own = useTestDatabase();
 
 /** Hosts that share the folder and the database. */
-async function openHosts(): Promise<{ root: string; one: Workspace; other: Workspace }> {
+async function openHosts(): Promise<{
+  root: string;
+  one: Workspace;
+  other: Workspace;
+  /** Makes somebody the next owner of a turn. */
+  acquire: (turnId: string) => Promise<TurnFence>;
+}> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'orion-hosts-')));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const open = async (): Promise<Workspace> => {
@@ -36,7 +51,13 @@ async function openHosts(): Promise<{ root: string; one: Workspace; other: Works
     });
     return opened;
   };
-  return { root, one: await open(), other: await open() };
+  const acquire = async (turnId: string): Promise<TurnFence> => {
+    const store = openStore({ kind: 'postgres', url: own.url() }, { clock: systemClock });
+    const { epoch } = await store.turnLog.acquire(turnId, null);
+    await store.close();
+    return { turnId, epoch };
+  };
+  return { root, one: await open(), other: await open(), acquire };
 }
 
 async function change(workspace: Workspace, text: string): Promise<CommitRequest> {
@@ -55,6 +76,23 @@ async function change(workspace: Workspace, text: string): Promise<CommitRequest
       },
     ],
     journal: async () => undefined,
+  };
+}
+
+async function metadataFor(
+  workspace: Workspace,
+  operation: WriteOperation,
+): Promise<SessionMetadata> {
+  return {
+    version: 1,
+    session_id: randomUUID(),
+    intent: 'a test',
+    target_file: 'a.txt',
+    operation,
+    created_at: new Date().toISOString(),
+    end_marker: 'DONE',
+    final_newline: true,
+    target: await workspace.checkTarget('a.txt', operation),
   };
 }
 
@@ -86,18 +124,8 @@ test('a log-in that ended on one host has ended on the other', async () => {
 test('what was decided and not done is done by the next owner, and leaves nothing beside the file', async () => {
   const { root, one, other } = await openHosts();
   await writeFile(join(root, 'a.txt'), 'before');
-  const id = randomUUID();
-  const metadata: SessionMetadata = {
-    version: 1,
-    session_id: id,
-    intent: 'a test',
-    target_file: 'a.txt',
-    operation: 'overwrite',
-    created_at: new Date().toISOString(),
-    end_marker: 'DONE',
-    final_newline: true,
-    target: await one.checkTarget('a.txt', 'overwrite'),
-  };
+  const metadata = await metadataFor(one, 'overwrite');
+  const id = metadata.session_id;
   const handle = await one.sessions.begin(metadata);
   handle.append('after');
   const prepared = await one.prepareCommit({ ...(await change(one, 'after')), changeId: id });
@@ -122,4 +150,51 @@ test('what was decided and not done is done by the next owner, and leaves nothin
   await claimed.handle.remove();
   await prepared.discard();
   expect(await one.findChangedFile(id)).toMatchObject({ target_file: 'a.txt' });
+});
+
+/** The session of a call of which nobody was told, with its text. */
+async function unreported(
+  workspace: Workspace,
+  fence: TurnFence,
+  text: string,
+): Promise<SessionHandle> {
+  const turn = { ...TURN_RECORD, requestId: fence.turnId, callId: '1' };
+  const metadata = await metadataFor(workspace, 'create');
+  const handle = await workspace.sessions.begin(metadata, turn, fence);
+  handle.append(text);
+  await handle.save(SESSION_RECORD);
+  return handle;
+}
+
+test('a begin takes back what its own turn has claimed and heard no answer about', async () => {
+  const { one, other, acquire } = await openHosts();
+  const fence = await acquire(randomUUID());
+  const handle = await unreported(one, fence, 'one');
+  expect(await other.sessions.list()).toMatchObject([{ status: 'live' }]);
+
+  await removeUnreported(other, { requestId: fence.turnId, callId: '1', fence });
+
+  expect(await other.sessions.list()).toEqual([]);
+  expect(await other.sessions.find(handle.id)).toMatchObject({ bytes: 3 });
+  // The session of another call is nobody's business.
+  await unreported(one, fence, 'two');
+  await removeUnreported(other, { requestId: fence.turnId, callId: '2', fence });
+  expect(await other.sessions.list()).toHaveLength(1);
+});
+
+test('a begin leaves a session alone whose file was about to be written', async () => {
+  const { root, one, other, acquire } = await openHosts();
+  const first = await acquire(randomUUID());
+  const handle = await unreported(one, first, 'one');
+  const made = { ...(await change(one, 'one')), operation: 'create' as const };
+  const expected = await one.checkTarget('a.txt', 'create');
+  const prepared = await one.prepareCommit({ ...made, expected, changeId: handle.id });
+  await handle.recordWriting(prepared.writing);
+  const fence = await acquire(first.turnId);
+
+  await removeUnreported(other, { requestId: fence.turnId, callId: '1', fence });
+
+  expect(await other.sessions.list()).toMatchObject([{ session_id: handle.id, bytes: 3 }]);
+  await prepared.discard();
+  expect(await readdir(root)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { OrionError, systemClock } from '@orion/contracts';
-import type { SessionContent, SessionMetadata } from '@orion/contracts';
+import type { SessionContent, SessionMetadata, Workspace } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { SESSION_RECORD as RECORD } from '@orion/testkit/records';
 import { openStore } from '@orion/trace-store';
@@ -21,13 +21,63 @@ const own = useTestDatabase();
 /** `away`: asked before an append is sent; `lost`: after it was stored, in place of its answer. */
 type Weather = 'fine' | 'away' | 'lost';
 
+function unavailable(): OrionError {
+  return new OrionError({ code: 'STORE_UNAVAILABLE', message: 'It is away', retryable: true });
+}
+
+async function metadataOf(workspace: Workspace): Promise<SessionMetadata> {
+  return {
+    version: 1,
+    session_id: randomUUID(),
+    intent: 'a test',
+    target_file: 'a.txt',
+    operation: 'create',
+    created_at: new Date().toISOString(),
+    end_marker: 'DONE',
+    final_newline: true,
+    target: await workspace.checkTarget('a.txt', 'create'),
+  };
+}
+
+test('a session that was put away without an answer is put away', async () => {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'orion-away-')));
+  const store = openStore({ kind: 'postgres', url: own.url() }, { clock: systemClock });
+  const shared = sharedStateOf(store);
+  const inner = shared.sessions();
+  let isLost = true;
+  const sessions: SessionContent = {
+    ...inner,
+    async putAway(...which) {
+      const isPutAway = await inner.putAway(...which);
+      if (!isLost) return isPutAway;
+      isLost = false;
+      throw unavailable();
+    },
+  };
+  const workspace = await createWorkspace({
+    root,
+    clock: systemClock,
+    shared: { ...shared, sessions: () => sessions },
+  });
+  onTestFinished(async () => {
+    await workspace.close();
+    await store.close();
+    await rm(root, { recursive: true, force: true });
+  });
+  const handle = await workspace.sessions.begin(await metadataOf(workspace));
+  handle.append('one');
+  await handle.save(RECORD);
+  await handle.discard();
+  expect(isLost).toBe(false);
+  expect(await workspace.sessions.list()).toEqual([]);
+  expect(await workspace.sessions.find(handle.id)).toMatchObject({ bytes: 3 });
+});
+
 test('a session goes on in memory while its database is away, and nothing is decided meanwhile', async () => {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'orion-away-')));
   const store = openStore({ kind: 'postgres', url: own.url() }, { clock: systemClock });
   const shared = sharedStateOf(store);
   let weather: Weather = 'fine';
-  const unavailable = (): OrionError =>
-    new OrionError({ code: 'STORE_UNAVAILABLE', message: 'It is away', retryable: true });
   const inner = shared.sessions();
   const sessions: SessionContent = {
     ...inner,
@@ -55,18 +105,7 @@ test('a session goes on in memory while its database is away, and nothing is dec
     await store.close();
     await rm(root, { recursive: true, force: true });
   });
-  const metadata: SessionMetadata = {
-    version: 1,
-    session_id: randomUUID(),
-    intent: 'a test',
-    target_file: 'a.txt',
-    operation: 'create',
-    created_at: new Date().toISOString(),
-    end_marker: 'DONE',
-    final_newline: true,
-    target: await workspace.checkTarget('a.txt', 'create'),
-  };
-  const handle = await workspace.sessions.begin(metadata);
+  const handle = await workspace.sessions.begin(await metadataOf(workspace));
   handle.append('one ');
   await clock.advance(50);
   await expect.poll(() => handle.savedBytes()).toBe(4);

@@ -74,6 +74,30 @@ it('asks again where the model was within a message, and says which text is void
   );
 });
 
+it('asks again for the last answer of a controller that was stopped', async () => {
+  const turn = await openTurn([tool('Note', 'read')]);
+  const step = { tool_name: 'Note', arguments: '{}' };
+  const action = { action: 'next_step', thinking: { task: 't' }, question: '', context: '', step };
+  const repeats = Array.from({ length: 4 }, () => textReply(JSON.stringify(action)));
+  const adapter = (...replies: readonly FakeReply[]): FakeAdapter =>
+    createFakeAdapter(replies, { structuredOutput: true });
+  const says = (message: string) => textReply(JSON.stringify({ action: 'complete', message }));
+  const owner = { protocol: 'controller' } as const;
+  await turn.run(
+    await turn.owner([], {
+      ...owner,
+      adapter: adapter(...repeats, says('The answer.')),
+      death: { at: storing('done'), after: false },
+    }),
+  );
+  expect(JSON.stringify(await turn.log())).toContain('The answer.');
+  await turn.run(await turn.owner([], { ...owner, adapter: adapter(says('The answer.')) }));
+  expect((await expectWhole(turn)).at(-1)).toMatchObject({
+    status: 'stopped',
+    fullContent: 'The answer.',
+  });
+});
+
 it.each(['standard', 'two-stage'] as const)(
   'asks again for the last answer of a turn that was stopped (%s)',
   async (protocol) => {
@@ -377,7 +401,17 @@ it.each([
 it('finds the file that it has written where the store forgot that and its session is gone', async () => {
   const turn = await openTurn();
   await turn.run(await turn.owner(FILE, { death: { at: onDisk('remove'), after: true } }));
-  const second = await turn.owner([textReply('written')], { store: forgetful(turn) });
+  const second = await turn.owner([textReply('written')], {
+    store: forgetful(turn),
+    speed: 100,
+    // What says nothing of the file is asked again.
+    prepare: (workspace) =>
+      void vi
+        .spyOn(workspace, 'checkTarget')
+        .mockRejectedValueOnce(
+          new OrionError({ code: 'RESOURCE_BUSY', message: 'no', retryable: true }),
+        ),
+  });
   await turn.run(second);
   const log = await expectWhole(turn);
   expect(log.at(-1)).toMatchObject({ status: 'complete' });
