@@ -54,8 +54,8 @@ export function projectLimitProblems(given: LimitsByProject): readonly string[] 
       const most = name === 'tokensPerDay' ? Number.MAX_SAFE_INTEGER : MOST_TURNS;
       if (isNone || (Number.isInteger(limit) && Number(limit) >= 1 && Number(limit) <= most))
         return [];
-      const given = JSON.stringify(limit);
-      return [`${what}: ${name} is ${given}, but must be a whole number from 1 to ${most}.`];
+      const found = JSON.stringify(limit);
+      return [`${what}: ${name} is ${found}, but must be a whole number from 1 to ${most}.`];
     });
   });
 }

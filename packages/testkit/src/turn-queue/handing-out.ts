@@ -1,7 +1,7 @@
 import type { ServedTurns } from '@orion/contracts';
 import { expect, test } from 'vitest';
 
-import { end, settled, SLOTS, submit } from './queue-testing.ts';
+import { complete, end, handedLater, settled, SLOTS, submit } from './queue-testing.ts';
 import type { QueueTesting } from './queue-testing.ts';
 
 /** Which turn is handed out, and when. */
@@ -47,10 +47,7 @@ export function testHandingOut({ withQueue, recorder }: QueueTesting): void {
       const { handler, ids, open } = recorder();
       const queue = await tested.next();
       queue.work(
-        handler(async (attempt) => {
-          await end(tested, attempt);
-          await queue.complete(attempt, null);
-        }),
+        handler((attempt) => complete(tested, attempt)),
         { slots: 1 },
       );
       for (const id of [first, second, last, behind]) open(id);
@@ -69,16 +66,10 @@ export function testHandingOut({ withQueue, recorder }: QueueTesting): void {
       const [one = '', two = '', ...rest] = ofSmall;
       const other = await submit(tested, { projectId: 'constructor' });
       queue.work(
-        handler(async (attempt) => {
-          await end(tested, attempt);
-          await queue.complete(attempt, null);
-        }),
+        handler((attempt) => complete(tested, attempt)),
         SLOTS,
       );
-      const handed = async () => {
-        await tested.pass();
-        return ids();
-      };
+      const handed = handedLater(tested, { ids });
       await settled(handed).toEqual([one, other]);
       open(other);
       await tested.pass();
@@ -188,18 +179,12 @@ export function testHandingOut({ withQueue, recorder }: QueueTesting): void {
       const { handler, ids, open } = recorder();
       let isOverloaded = true;
       queue.work(
-        handler(async (attempt) => {
-          await end(tested, attempt);
-          await queue.complete(attempt, null);
-        }),
+        handler((attempt) => complete(tested, attempt)),
         { ...SLOTS, isOverloaded: () => isOverloaded },
       );
       const turnId = await submit(tested);
       open(turnId);
-      const handed = async () => {
-        await tested.pass();
-        return ids();
-      };
+      const handed = handedLater(tested, { ids });
       expect(await handed()).toEqual([]);
       isOverloaded = false;
       await settled(handed).toEqual([turnId]);
@@ -211,10 +196,7 @@ export function testHandingOut({ withQueue, recorder }: QueueTesting): void {
       const { handler, ids, open } = recorder();
       let isOverloaded = true;
       queue.work(
-        handler(async (attempt) => {
-          await end(tested, attempt);
-          await queue.complete(attempt, null);
-        }),
+        handler((attempt) => complete(tested, attempt)),
         { ...SLOTS, isOverloaded: () => isOverloaded },
       );
       const turnId = await submit(tested);

@@ -125,6 +125,23 @@ export async function end(
   await log.append(turnId, epoch, seq, [{ seq, kind: 'done', data: {} }]);
 }
 
+/** Ends a turn, and with it the attempt. */
+export async function complete(tested: QueueUnderTest, attempt: TurnAttempt): Promise<void> {
+  await end(tested, attempt);
+  await tested.queue.complete(attempt, null);
+}
+
+/** What was handed out, once a pause of the queue has passed. */
+export function handedLater(
+  tested: Pick<QueueUnderTest, 'pass'>,
+  { ids }: Pick<Recorder, 'ids'>,
+): () => Promise<readonly string[]> {
+  return async () => {
+    await tested.pass();
+    return ids();
+  };
+}
+
 export function settled<Value>(get: () => Value): ReturnType<typeof expect.poll<Value>> {
   return expect.poll(get, { timeout: 5_000, interval: 5 });
 }

@@ -1,7 +1,7 @@
 import type { TurnAttempt } from '@orion/contracts';
 import { expect, test } from 'vitest';
 
-import { end, settled, SLOTS, submit } from './queue-testing.ts';
+import { complete, end, handedLater, settled, SLOTS, submit } from './queue-testing.ts';
 import type { QueueTesting, QueueUnderTest } from './queue-testing.ts';
 
 /** A turn that is to run alone, and turns that rest. */
@@ -44,10 +44,7 @@ export function testRunningAlone({ withQueue, recorder }: QueueTesting): void {
         }),
         { ...SLOTS, resting: () => resting },
       );
-      const handed = async () => {
-        await tested.pass();
-        return ids();
-      };
+      const handed = handedLater(tested, { ids });
       const asking = await submit(tested);
       open(asking);
       await settled(handed).toEqual([asking, asking]);
@@ -103,10 +100,7 @@ export function testRunningAlone({ withQueue, recorder }: QueueTesting): void {
       await tested.pass();
       await settled(ids).toEqual([asking, suspect]);
       resting.add(asking);
-      const handed = async () => {
-        await tested.pass();
-        return ids();
-      };
+      const handed = handedLater(tested, { ids });
       await settled(handed).toEqual([asking, suspect, suspect]);
       open(asking);
     }));
@@ -123,6 +117,5 @@ async function isolate(
     await tested.queue.giveBack(attempt, { isAlone: true });
     return;
   }
-  await end(tested, attempt);
-  await tested.queue.complete(attempt, null);
+  await complete(tested, attempt);
 }
