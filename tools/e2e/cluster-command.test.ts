@@ -112,8 +112,8 @@ test.concurrent.for([
   [['--kill-every', '0'], '--kill-every must be a whole number from 1, not 0'],
   [['--kill-every'], '--kill-every must be a whole number from 1, not true'],
   [['--no-such-option'], '--no-such-option'],
-] as const)('%s is refused', async ([args, said]) => {
-  const { exitCode, output } = await runTool('durability/cluster.ts', args);
+] as const)('%s is refused', async ([args, said], { onTestFinished }) => {
+  const { exitCode, output } = await runTool({ onTestFinished }, 'durability/cluster.ts', args);
   expect(exitCode).toBe(2);
   expect(output).toContain(said);
 });

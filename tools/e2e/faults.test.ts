@@ -8,9 +8,9 @@ for (const [every, least, tags] of [
   [251, 50, ['long']],
 ] as const) {
   const title = `A3: a failing call leaves the old bytes or the new ones, nothing behind, and a retry that succeeds: every ${every}th`;
-  test(title, { tags: [...tags], timeout: 120_000 }, async () => {
+  test(title, { tags: [...tags], timeout: 120_000 }, async (context) => {
     const args = ['--no-real', '--every', String(every)];
-    const { exitCode, output } = await runTool('durability/faults.ts', args);
+    const { exitCode, output } = await runTool(context, 'durability/faults.ts', args);
     expect(exitCode, output).toBe(0);
     const [, faults = '0', struck = '-1'] =
       /(\d+) faults, (\d+) reached the code, 0 failed/u.exec(output) ?? [];

@@ -8,9 +8,9 @@ for (const [every, least, tags] of [
   [17, 5, ['long']],
 ] as const) {
   const title = `B1–B28: what a provider, a repository or another user does is held off: every ${every}th`;
-  test(title, { tags: [...tags], timeout: 180_000 }, async () => {
+  test(title, { tags: [...tags], timeout: 180_000 }, async (context) => {
     const args = ['--every', String(every)];
-    const { exitCode, output } = await runTool('hostile/main.ts', args);
+    const { exitCode, output } = await runTool(context, 'hostile/main.ts', args);
     expect(exitCode, output).toBe(0);
     const [, made = '0', held = '-1', skipped = '0'] =
       /(\d+) attacks: (\d+) held off, 0 failed, (\d+) skipped/u.exec(output) ?? [];

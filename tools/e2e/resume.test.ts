@@ -8,11 +8,11 @@ for (const [every, tags] of [
   [37, ['long']],
 ] as const) {
   const title = `a served turn that is killed, stopped or cancelled anywhere continues, and every event arrives once: every ${every}th`;
-  test(title, { tags: [...tags], timeout: 120_000 }, async () => {
+  test(title, { tags: [...tags], timeout: 120_000 }, async (context) => {
     const seed = Math.floor(Math.random() * 1_000_000_000);
     const share = ['--every', String(every), '--store', 'sqlite', '--story', 'files'];
     const args = [...share, '--seed', String(seed)];
-    const { exitCode, output } = await runTool('durability/resume.ts', args);
+    const { exitCode, output } = await runTool(context, 'durability/resume.ts', args);
     process.stdout.write(`resume test: from seed ${seed}\n`);
     expect(exitCode, output).toBe(0);
     expect(output).toMatch(/^[1-9]\d* turns, [1-9]\d* interruptions, \d+ s, 0 failed$/mu);

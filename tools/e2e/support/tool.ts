@@ -2,10 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-import { onTestFinished } from 'vitest';
+import type { TestContext } from 'vitest';
 
-/** Runs a program of another tool, `durability/crash.ts` for example, to its end or to the end of the test. */
+/**
+ * Runs a program of another tool, `durability/crash.ts` for example, to its end or to the end of the test. Which test
+ * that is, its own context has to say: the global hook of vitest takes another one where tests run at the same time.
+ */
 export async function runTool(
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
   program: string,
   args: readonly string[],
 ): Promise<{ readonly exitCode: number | null; readonly output: string }> {
