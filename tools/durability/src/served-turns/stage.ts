@@ -131,7 +131,10 @@ export async function makeStage(
 
 function urlOf(child: ChildProcess, output: () => string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const fail = (): void => reject(new Error(`the server did not start: ${output()}`));
+    const fail = (): void => {
+      clearTimeout(timer);
+      reject(new Error(`the server did not start: ${output()}`));
+    };
     const timer = setTimeout(fail, START_MS);
     child.once('exit', fail);
     child.stdout?.on('data', () => {
