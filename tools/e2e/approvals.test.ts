@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { lastToolMessage } from './support/requests.ts';
 import { at } from './support/sandbox.ts';
 import { BEGIN, beginCall, LAST_WORD, writeMessages } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { failedCalls } from './support/outcomes.ts';
 
 /** Hazard: something is written without approval, or something other than what was shown. R256, R269, B18. */
@@ -110,7 +110,7 @@ describe('a plan', () => {
     expect(await machine.exists('b.txt')).toBe(false);
   });
 
-  test.concurrent('ask needs a terminal, never needs none', async ({ machine }) => {
+  longTest('ask needs a terminal, never needs none', async ({ machine }) => {
     const stdin = JSON.stringify(PLAN);
     const asked = await machine.run(['apply-plan', '-', '--approve', 'ask'], { stdin });
     expect(asked.exitCode).toBe(2);
@@ -158,7 +158,7 @@ describe('a write session', () => {
     expect(String(await machine.read('a.txt'))).toBe('new\n');
   });
 
-  test.concurrent('passes the reason for a no on to the model', async ({ machine }) => {
+  longTest('passes the reason for a no on to the model', async ({ machine }) => {
     const provider = await machine.provider(writeMessages('a.txt', ['new\nDONE']));
     const terminal = machine.terminal(['run', 'Write it.', ...at(provider), '--approve', 'ask']);
     await terminal.waitForOutput('(y/N');
@@ -179,25 +179,32 @@ describe('a write session', () => {
     });
   });
 
-  test.concurrent('is asked about again when what lay ready was changed meanwhile, whatever the answer was', async ({
-    machine,
-  }) => {
-    for (const answer of ['y', 'a']) {
-      const target = `${answer}.txt`;
-      const provider = await machine.provider(writeMessages(target, ['new\nDONE']));
-      const terminal = machine.terminal(['run', 'Write it.', ...at(provider), '--approve', 'ask']);
-      await terminal.waitForOutput('(y/N');
-      const ready = (await readdir(machine.workspace)).filter((name) => name.endsWith('.tmp'));
-      expect(ready).toHaveLength(1);
-      await machine.write(ready[0] ?? '', 'bad\n');
-      terminal.type(`${answer}\r`);
-      await terminal.waitForOutput('(y/N', 2);
-      expect(await machine.exists(target)).toBe(false);
-      terminal.type('y\r');
-      expect((await terminal.finished).exitCode).toBe(0);
-      expect(String(await machine.read(target))).toBe('new\n');
-    }
-  });
+  longTest(
+    'is asked about again when what lay ready was changed meanwhile, whatever the answer was',
+    async ({ machine }) => {
+      for (const answer of ['y', 'a']) {
+        const target = `${answer}.txt`;
+        const provider = await machine.provider(writeMessages(target, ['new\nDONE']));
+        const terminal = machine.terminal([
+          'run',
+          'Write it.',
+          ...at(provider),
+          '--approve',
+          'ask',
+        ]);
+        await terminal.waitForOutput('(y/N');
+        const ready = (await readdir(machine.workspace)).filter((name) => name.endsWith('.tmp'));
+        expect(ready).toHaveLength(1);
+        await machine.write(ready[0] ?? '', 'bad\n');
+        terminal.type(`${answer}\r`);
+        await terminal.waitForOutput('(y/N', 2);
+        expect(await machine.exists(target)).toBe(false);
+        terminal.type('y\r');
+        expect((await terminal.finished).exitCode).toBe(0);
+        expect(String(await machine.read(target))).toBe('new\n');
+      }
+    },
+  );
 
   test.concurrent('is not written over a file that changed while the question stood', async ({
     machine,
@@ -265,7 +272,7 @@ describe('a write session', () => {
     expect(String(await machine.read('a.txt'))).toBe('new\n');
   });
 
-  test.concurrent('is saved and paused when the question is interrupted', async ({ machine }) => {
+  longTest('is saved and paused when the question is interrupted', async ({ machine }) => {
     const provider = await machine.provider(writeMessages('a.txt', ['new\nDONE']));
     const terminal = machine.terminal(['run', 'Write it.', ...at(provider), '--approve', 'ask']);
     await terminal.waitForOutput('(y/N');

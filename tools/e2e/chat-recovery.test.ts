@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 
 import { at } from './support/sandbox.ts';
 import { numbered, writeDocument } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 /** Hazard: what a person has typed, approved or stopped is lost when the process dies, in one of the two faces. R061. */
@@ -67,9 +67,7 @@ test.concurrent.for(['rich', 'plain'])(
   },
 );
 
-test.concurrent('the list of conversations says which one has an unfinished file', async ({
-  machine,
-}) => {
+longTest('the list of conversations says which one has an unfinished file', async ({ machine }) => {
   const provider = await machine.provider(STALLED);
   const env = { WRITE_SESSION_SAVE_MS: '50' };
   const first = machine.terminal(['chat', ...at(provider)], { env });

@@ -6,7 +6,7 @@ import { failedCalls } from './support/outcomes.ts';
 import { sent } from './support/requests.ts';
 import { at } from './support/sandbox.ts';
 import { LAST_WORD } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 /** Hazard: a model runs something on the person's machine to which nobody agreed. R281, R283. */
@@ -58,7 +58,7 @@ test.concurrent('runs what a pattern allows, and nothing that hides behind it', 
   expect(made).toEqual([false, true, false, false, false, true, true]);
 });
 
-test.concurrent('lets --approve never refuse what no pattern allows', async ({ machine }) => {
+longTest('lets --approve never refuse what no pattern allows', async ({ machine }) => {
   const provider = await machine.provider(runs('touch a', 'touch b'));
   const terminal = machine.terminal([
     'run',
@@ -96,7 +96,7 @@ test.concurrent('asks on a terminal, showing all of the line, and runs it after 
   expect(output).toContain('the person said no');
 });
 
-test.concurrent('is not offered and not run in PLAN mode', async ({ machine }) => {
+longTest('is not offered and not run in PLAN mode', async ({ machine }) => {
   const provider = await machine.provider(runs('touch made'));
   const ended = await machine.ask(provider, [
     '--json',
@@ -143,9 +143,7 @@ test.concurrent('shows a line no key, neither in its environment nor in its answ
   expect(all).not.toContain('canary');
 });
 
-test.concurrent('runs the same line again after a change, and not without one', async ({
-  machine,
-}) => {
+longTest('runs the same line again after a change, and not without one', async ({ machine }) => {
   const provider = await machine.provider(
     runs(
       'cat count; echo x >> count',

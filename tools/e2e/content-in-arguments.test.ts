@@ -4,7 +4,7 @@ import type { Script, ScriptedCall } from '@orion/llm-adapters/scripted';
 import { expect } from 'vitest';
 
 import { numbered } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { lastToolMessage } from './support/requests.ts';
 
 const TEXT = numbered('const value = "ü";', 1, 300);
@@ -69,26 +69,27 @@ test.concurrent.for([
   },
 );
 
-test.concurrent('R258: a connection that breaks within arguments loses nothing of them', async ({
-  machine,
-}) => {
-  const provider = await machine.provider(
-    calling(
-      { name: 'write_file', arguments: { path: 'a.ts', content: TEXT } },
-      { faults: [{ kind: 'disconnect', at: { characters: 4000 } }] },
-    ),
-  );
+longTest(
+  'R258: a connection that breaks within arguments loses nothing of them',
+  async ({ machine }) => {
+    const provider = await machine.provider(
+      calling(
+        { name: 'write_file', arguments: { path: 'a.ts', content: TEXT } },
+        { faults: [{ kind: 'disconnect', at: { characters: 4000 } }] },
+      ),
+    );
 
-  const ended = await machine.ask(provider);
+    const ended = await machine.ask(provider);
 
-  expect(ended.exitCode).toBe(1);
-  expect(ended.stderr).toMatch(
-    /^orion: STREAM_BROKEN: The connection to \S+ broke while it was sending\. The \d+ lines of "content" that came are kept in /mu,
-  );
-  const kept = String(await machine.read(PLACE.exec(ended.stderr)?.[1] ?? ''));
-  expect(TEXT.startsWith(kept)).toBe(true);
-  expect(kept.length).toBeGreaterThan(0);
-});
+    expect(ended.exitCode).toBe(1);
+    expect(ended.stderr).toMatch(
+      /^orion: STREAM_BROKEN: The connection to \S+ broke while it was sending\. The \d+ lines of "content" that came are kept in /mu,
+    );
+    const kept = String(await machine.read(PLACE.exec(ended.stderr)?.[1] ?? ''));
+    expect(TEXT.startsWith(kept)).toBe(true);
+    expect(kept.length).toBeGreaterThan(0);
+  },
+);
 
 test.concurrent('R258: what is kept can be read by the model', async ({ machine }) => {
   await machine.ask(
@@ -105,21 +106,22 @@ test.concurrent('R258: what is kept can be read by the model', async ({ machine 
   expect(lastToolMessage(reader.requests)).toContain('const value = ');
 });
 
-test.concurrent('R258: a begin call whose content has quotes that are not escaped is kept as it came', async ({
-  machine,
-}) => {
-  const args = `{"intent":"x","target_file":"a.ts","operation":"create","content":"const a = "x";\\nconst b = "y";"}`;
-  const provider = await machine.provider(
-    calling({ name: 'WritePlanTool_begin', arguments: args }),
-  );
+longTest(
+  'R258: a begin call whose content has quotes that are not escaped is kept as it came',
+  async ({ machine }) => {
+    const args = `{"intent":"x","target_file":"a.ts","operation":"create","content":"const a = "x";\\nconst b = "y";"}`;
+    const provider = await machine.provider(
+      calling({ name: 'WritePlanTool_begin', arguments: args }),
+    );
 
-  const ended = await machine.ask(provider, ['--json']);
+    const ended = await machine.ask(provider, ['--json']);
 
-  expect(ended.exitCode, ended.stderr).toBe(0);
-  expect(await machine.find('a.ts')).toBeNull();
-  const said = JSON.stringify(provider.requests.at(-1)?.body);
-  expect(said).toContain(`they go wrong at position ${args.indexOf('x";')}`);
-  expect(said).toContain('exactly as they came, they are kept in');
-  expect(String(await machine.read(PLACE.exec(said)?.[1] ?? ''))).toBe(args);
-  expect(await readdir(machine.path('.orion', 'texts'))).toHaveLength(1);
-});
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(await machine.find('a.ts')).toBeNull();
+    const said = JSON.stringify(provider.requests.at(-1)?.body);
+    expect(said).toContain(`they go wrong at position ${args.indexOf('x";')}`);
+    expect(said).toContain('exactly as they came, they are kept in');
+    expect(String(await machine.read(PLACE.exec(said)?.[1] ?? ''))).toBe(args);
+    expect(await readdir(machine.path('.orion', 'texts'))).toHaveLength(1);
+  },
+);

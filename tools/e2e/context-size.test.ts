@@ -3,37 +3,36 @@ import { expect } from 'vitest';
 import { codeDocument } from './support/documents.ts';
 import { sent } from './support/requests.ts';
 import { beginCall, LAST_WORD, writeDocument } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
-test.concurrent('R257, R010: after a committed file of 2,000 lines a request is at most 4 kB larger than before', async ({
-  machine,
-}) => {
-  const { text } = codeDocument();
-  const provider = await machine.provider(
-    writeDocument({ target: 'src/program.ts', content: text }, { shape: { chunk: 200 } }),
-  );
-  const ended = await machine.ask(provider);
-  expect(ended.exitCode, ended.stderr).toBe(0);
-  const [begin, content, last, ...more] = sent(provider.requests);
-  expect(more).toEqual([]);
-  expect((last?.bytes ?? Infinity) - (begin?.bytes ?? 0)).toBeLessThan(4096);
-  expect((last?.bytes ?? Infinity) - (content?.bytes ?? 0)).toBeLessThan(4096);
-  const result = last?.messages.find((message) => message.role === 'tool')?.content ?? '';
-  expect(JSON.parse(result)).toMatchObject({
-    status: 'written',
-    target_file: 'src/program.ts',
-    lines: 2000,
-  });
-  expect(JSON.stringify(last)).not.toContain('function step7(');
-  // R160: the same tools all along, so that the provider's prompt cache holds.
-  expect(content?.tools).toEqual(begin?.tools);
-  expect(last?.tools).toEqual(begin?.tools);
-  expect(content?.messages.slice(0, begin?.messages.length)).toEqual(begin?.messages);
-});
+longTest(
+  'R257, R010: after a committed file of 2,000 lines a request is at most 4 kB larger than before',
+  async ({ machine }) => {
+    const { text } = codeDocument();
+    const provider = await machine.provider(
+      writeDocument({ target: 'src/program.ts', content: text }, { shape: { chunk: 200 } }),
+    );
+    const ended = await machine.ask(provider);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    const [begin, content, last, ...more] = sent(provider.requests);
+    expect(more).toEqual([]);
+    expect((last?.bytes ?? Infinity) - (begin?.bytes ?? 0)).toBeLessThan(4096);
+    expect((last?.bytes ?? Infinity) - (content?.bytes ?? 0)).toBeLessThan(4096);
+    const result = last?.messages.find((message) => message.role === 'tool')?.content ?? '';
+    expect(JSON.parse(result)).toMatchObject({
+      status: 'written',
+      target_file: 'src/program.ts',
+      lines: 2000,
+    });
+    expect(JSON.stringify(last)).not.toContain('function step7(');
+    // R160: the same tools all along, so that the provider's prompt cache holds.
+    expect(content?.tools).toEqual(begin?.tools);
+    expect(last?.tools).toEqual(begin?.tools);
+    expect(content?.messages.slice(0, begin?.messages.length)).toEqual(begin?.messages);
+  },
+);
 
-test.concurrent('R257: while a short file is continued the model sees all of it', async ({
-  machine,
-}) => {
+longTest('R257: while a short file is continued the model sees all of it', async ({ machine }) => {
   const text =
     'The text of a short file.\nIts second line.\nIts third and longest line.\nThe end.\n';
   const provider = await machine.provider(
@@ -79,24 +78,25 @@ test.concurrent('R257: of a long one it sees the beginning and the end, and the 
   expect(String(await machine.read('src/program.ts'))).toBe(text);
 });
 
-test.concurrent('R252: AGENTS.md and the list of files are part of the system prompt, and traced', async ({
-  machine,
-}) => {
-  await machine.write('AGENTS.md', 'Always write in verse.\n');
-  await machine.write('src/one.ts', 'export {};\n');
-  const provider = await machine.provider({
-    behaviours: [beginCall({ target_file: '../x' }), LAST_WORD],
-  });
-  const ended = await machine.ask(provider, ['--verbose']);
-  const system = sent(provider.requests)[0]?.messages[0];
-  expect(system).toMatchObject({ role: 'system' });
-  expect(system?.content).toContain('Always write in verse.');
-  expect(system?.content).toContain('"src/one.ts"');
-  expect(system?.content).not.toContain('.orion');
-  expect(ended.stderr).toContain(
-    'project_instructions {"file":"AGENTS.md","characters":23,"truncated":false}',
-  );
-  // R140: an assistant message with its calls, then one tool message for each.
-  const roles = sent(provider.requests)[1]?.messages.map((message) => message.role);
-  expect(roles).toEqual(['system', 'user', 'assistant', 'tool']);
-});
+longTest(
+  'R252: AGENTS.md and the list of files are part of the system prompt, and traced',
+  async ({ machine }) => {
+    await machine.write('AGENTS.md', 'Always write in verse.\n');
+    await machine.write('src/one.ts', 'export {};\n');
+    const provider = await machine.provider({
+      behaviours: [beginCall({ target_file: '../x' }), LAST_WORD],
+    });
+    const ended = await machine.ask(provider, ['--verbose']);
+    const system = sent(provider.requests)[0]?.messages[0];
+    expect(system).toMatchObject({ role: 'system' });
+    expect(system?.content).toContain('Always write in verse.');
+    expect(system?.content).toContain('"src/one.ts"');
+    expect(system?.content).not.toContain('.orion');
+    expect(ended.stderr).toContain(
+      'project_instructions {"file":"AGENTS.md","characters":23,"truncated":false}',
+    );
+    // R140: an assistant message with its calls, then one tool message for each.
+    const roles = sent(provider.requests)[1]?.messages.map((message) => message.role);
+    expect(roles).toEqual(['system', 'user', 'assistant', 'tool']);
+  },
+);

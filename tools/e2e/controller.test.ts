@@ -2,7 +2,7 @@ import type { Behaviour } from '@orion/llm-adapters/scripted';
 import { expect } from 'vitest';
 
 import { sent } from './support/requests.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 /** A message of a model without tool calls of its own. */
 const says = (action: object): Behaviour['reply'] => ({ text: JSON.stringify(action) });
@@ -71,9 +71,7 @@ test.concurrent('controller: files stream as plain text in between, without one 
   }
 });
 
-test.concurrent('A9: thinking alone is no step, and twice the same is the end', async ({
-  machine,
-}) => {
+longTest('A9: thinking alone is no step, and twice the same is the end', async ({ machine }) => {
   const provider = await machine.provider({
     behaviours: [{ reply: says({ action: 'next_step', thinking: { task: 'x' } }) }],
   });
@@ -94,9 +92,7 @@ test.concurrent('A9: thinking alone is no step, and twice the same is the end', 
   });
 });
 
-test.concurrent('a session that a controller began is recovered with text alone', async ({
-  machine,
-}) => {
+longTest('a session that a controller began is recovered with text alone', async ({ machine }) => {
   const provider = await machine.provider({
     behaviours: [
       {

@@ -96,7 +96,7 @@ longTest(
 for (const [name, status, tags] of [
   ['metadata.json', 'damaged', []],
   ['state.json', 'orphan', ['long']],
-  ['turn.json', 'orphan', []],
+  ['turn.json', 'orphan', ['long']],
   ['lease.json', 'orphan', ['long']],
 ] as const) {
   const title = `a planted ${name} that nests very deeply hides no session and ends no command`;

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 
 import { at } from './support/sandbox.ts';
 import { LAST_WORD } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 /** Hazard: a set-up cannot work, and its user learns it from a turn that fails. */
 
@@ -35,9 +35,7 @@ test.concurrent('finds nothing wrong with a good set-up, and leaves nothing behi
   expect(await machine.exists('.orion')).toBe(false);
 });
 
-test.concurrent('asks the provider with --online, and says what it answered', async ({
-  machine,
-}) => {
+longTest('asks the provider with --online, and says what it answered', async ({ machine }) => {
   const provider = await machine.provider({ behaviours: [LAST_WORD] });
   const good = await machine.run(['doctor', '--online', ...at(provider)]);
   expect(good.exitCode, good.stdout).toBe(0);

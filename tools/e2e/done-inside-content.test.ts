@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 
 import { prompts, sent } from './support/requests.ts';
 import { sha256, writeMessages } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 const STEPS = 'Steps:\nDONE\nnot finished\n';
 
@@ -64,27 +64,29 @@ test.concurrent('A3: with empty answers only there are exactly three prompts, th
   expect(String(await machine.read('steps.txt'))).toBe('Steps:\n');
 });
 
-test.concurrent('R014, R245: three hundred DONE lines are one receipt line of at most 500 characters', async ({
-  machine,
-}) => {
-  const text = `${'step\nDONE\n'.repeat(300)}end\n`;
-  const provider = await machine.provider(writeMessages('a.ts', [`${text}DONE`]));
-  const ended = await machine.ask(provider);
-  expect(ended.exitCode, ended.stderr).toBe(0);
-  expect(String(await machine.read('a.ts'))).toBe(text);
-  const lines = ended.stderr.split('\n');
-  expect(lines.find((line) => line.startsWith('Created a.ts'))).toMatch(
-    /DONE is part of the file at line 2, 4, 6, 8, 10 … `orion undo` takes it back\.$/u,
-  );
-  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(500);
-});
+longTest(
+  'R014, R245: three hundred DONE lines are one receipt line of at most 500 characters',
+  async ({ machine }) => {
+    const text = `${'step\nDONE\n'.repeat(300)}end\n`;
+    const provider = await machine.provider(writeMessages('a.ts', [`${text}DONE`]));
+    const ended = await machine.ask(provider);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read('a.ts'))).toBe(text);
+    const lines = ended.stderr.split('\n');
+    expect(lines.find((line) => line.startsWith('Created a.ts'))).toMatch(
+      /DONE is part of the file at line 2, 4, 6, 8, 10 … `orion undo` takes it back\.$/u,
+    );
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(500);
+  },
+);
 
-test.concurrent('what is reported while a file is being written holds whatever becomes of it', async ({
-  machine,
-}) => {
-  const provider = await machine.provider(writeMessages('a.ts', [STEPS, 'END 2']));
-  const ended = await machine.ask(provider);
-  expect(ended.exitCode, ended.stderr).toBe(0);
-  expect(ended.stderr).toContain('The content has ended; writing a.ts.\nCreated a.ts: 1 line,');
-  expect(ended.stderr).not.toMatch(/complete/iu);
-});
+longTest(
+  'what is reported while a file is being written holds whatever becomes of it',
+  async ({ machine }) => {
+    const provider = await machine.provider(writeMessages('a.ts', [STEPS, 'END 2']));
+    const ended = await machine.ask(provider);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain('The content has ended; writing a.ts.\nCreated a.ts: 1 line,');
+    expect(ended.stderr).not.toMatch(/complete/iu);
+  },
+);

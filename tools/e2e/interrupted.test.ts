@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 
 import type { Sandbox } from './support/sandbox.ts';
 import { numbered, writeDocument } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 const TEXT = numbered('a line of the document with number', 1, 100);
@@ -28,9 +28,13 @@ async function startStalled(machine: Sandbox, lines = 40) {
 }
 
 describe('a stream that stalls, and a person who stops it', () => {
-  test.concurrent.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    '%s saves what arrived, gives the session back, exit 3',
-    async (signal, { machine }) => {
+  for (const [signal, tags] of [
+    ['SIGTERM', []],
+    ['SIGINT', ['long']],
+    ['SIGHUP', ['long']],
+  ] as const) {
+    const title = `${signal} saves what arrived, gives the session back, exit 3`;
+    test.concurrent(title, { tags: [...tags] }, async ({ machine }) => {
       const { writer, session } = await startStalled(machine);
 
       writer.kill(signal);
@@ -49,37 +53,39 @@ describe('a stream that stalls, and a person who stops it', () => {
       const recovered = await machine.run(['recover-session', session.id]);
       expect(recovered.exitCode, recovered.stderr).toBe(0);
       expect(String(await machine.read('a.txt'))).toBe(TEXT);
+    });
+  }
+
+  longTest(
+    'SIGINT twice ends at once and still keeps what was saved, exit 3',
+    async ({ machine }) => {
+      const { writer, session } = await startStalled(machine);
+
+      writer.kill('SIGINT');
+      writer.kill('SIGINT');
+      const ended = await writer.finished;
+
+      expect(ended.exitCode, ended.stderr).toBe(3);
+      expect(TEXT.startsWith(String(await session.content()))).toBe(true);
+      expect((await session.content()).length).toBeGreaterThanOrEqual(ARRIVED.length);
     },
   );
 
-  test.concurrent('SIGINT twice ends at once and still keeps what was saved, exit 3', async ({
-    machine,
-  }) => {
-    const { writer, session } = await startStalled(machine);
+  longTest(
+    'R160: before any content the session waits too, and has nothing to lose',
+    async ({ machine }) => {
+      const { writer, session } = await startStalled(machine, 0);
+      await writer.waitForEvent('the session', (event) => event.type === 'write_session');
 
-    writer.kill('SIGINT');
-    writer.kill('SIGINT');
-    const ended = await writer.finished;
+      writer.kill('SIGINT');
+      const ended = await writer.finished;
 
-    expect(ended.exitCode, ended.stderr).toBe(3);
-    expect(TEXT.startsWith(String(await session.content()))).toBe(true);
-    expect((await session.content()).length).toBeGreaterThanOrEqual(ARRIVED.length);
-  });
-
-  test.concurrent('R160: before any content the session waits too, and has nothing to lose', async ({
-    machine,
-  }) => {
-    const { writer, session } = await startStalled(machine, 0);
-    await writer.waitForEvent('the session', (event) => event.type === 'write_session');
-
-    writer.kill('SIGINT');
-    const ended = await writer.finished;
-
-    expect(ended.exitCode, ended.stderr).toBe(3);
-    const recovered = await machine.run(['recover-session', session.id]);
-    expect(recovered.exitCode, recovered.stderr).toBe(0);
-    expect(String(await machine.read('a.txt'))).toBe(TEXT);
-  });
+      expect(ended.exitCode, ended.stderr).toBe(3);
+      const recovered = await machine.run(['recover-session', session.id]);
+      expect(recovered.exitCode, recovered.stderr).toBe(0);
+      expect(String(await machine.read('a.txt'))).toBe(TEXT);
+    },
+  );
 
   test.concurrent('R077: with no session open an interrupt is exit 130', async ({ machine }) => {
     const provider = await machine.provider({

@@ -6,7 +6,7 @@ import type { Script } from '@orion/llm-adapters/scripted';
 import { prompts } from './support/requests.ts';
 import { at, type Sandbox, type SessionOnDisk } from './support/sandbox.ts';
 import { numbered, sha256, writeDocument } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 const ROWS = numbered('row', 1, 60, 2);
 const HALF = numbered('row', 1, 30, 2);
@@ -69,40 +69,42 @@ test.concurrent('A4: `run --recover yes --json` finalizes once and its receipt h
   expect(await machine.sessions()).toEqual([]);
 });
 
-test.concurrent('A4: rows that continue without the anchor are the same bytes, with a seam that is named unverified', async ({
-  machine,
-}) => {
-  const provider = await machine.provider(rows('no_anchor'));
-  const session = await killHalfway(machine, provider);
+longTest(
+  'A4: rows that continue without the anchor are the same bytes, with a seam that is named unverified',
+  async ({ machine }) => {
+    const provider = await machine.provider(rows('no_anchor'));
+    const session = await killHalfway(machine, provider);
 
-  // Model, address and protocol are the session's own.
-  const ended = await machine.run(['recover-session', session.id]);
+    // Model, address and protocol are the session's own.
+    const ended = await machine.run(['recover-session', session.id]);
 
-  expect(ended.exitCode).toBe(0);
-  expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
-  expect(ended.stderr).toMatch(
-    /Created rows\.txt: 60 lines, 420 bytes.*seam unverified at line 31/u,
-  );
-  expect(ended.stdout).toBe('');
-});
+    expect(ended.exitCode).toBe(0);
+    expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
+    expect(ended.stderr).toMatch(
+      /Created rows\.txt: 60 lines, 420 bytes.*seam unverified at line 31/u,
+    );
+    expect(ended.stdout).toBe('');
+  },
+);
 
-test.concurrent('A4, R063: a session that is too old is not offered but put aside, with one trace', async ({
-  machine,
-}) => {
-  const provider = await machine.provider(rows());
-  const session = await killHalfway(machine, provider);
+longTest(
+  'A4, R063: a session that is too old is not offered but put aside, with one trace',
+  async ({ machine }) => {
+    const provider = await machine.provider(rows());
+    const session = await killHalfway(machine, provider);
 
-  const terminal = machine.terminal(['run', 'Write it.', '--verbose', ...at(provider)], {
-    env: { WRITE_SESSION_MAX_AGE_MS: '1' },
-  });
-  // The turn itself begins anew, and its stream stops where the first one did.
-  await terminal.waitForOutput('Writing rows.txt');
+    const terminal = machine.terminal(['run', 'Write it.', '--verbose', ...at(provider)], {
+      env: { WRITE_SESSION_MAX_AGE_MS: '1' },
+    });
+    // The turn itself begins anew, and its stream stops where the first one did.
+    await terminal.waitForOutput('Writing rows.txt');
 
-  expect(terminal.output()).not.toContain('Recover previous write session?');
-  expect(terminal.output().match(/cleaned/gu)).toHaveLength(1);
-  expect(await machine.attic()).toEqual([session.id]);
-  expect((await machine.sessions()).map((one) => one.id)).not.toContain(session.id);
-});
+    expect(terminal.output()).not.toContain('Recover previous write session?');
+    expect(terminal.output().match(/cleaned/gu)).toHaveLength(1);
+    expect(await machine.attic()).toEqual([session.id]);
+    expect((await machine.sessions()).map((one) => one.id)).not.toContain(session.id);
+  },
+);
 
 test.concurrent('R066, R074: n puts the session aside, and recover-session still finds it', async ({
   machine,
@@ -125,56 +127,59 @@ test.concurrent('R066, R074: n puts the session aside, and recover-session still
   expect(await machine.attic()).toEqual([]);
 });
 
-test.concurrent('R048, R068: `run --recover yes` needs no model to be named: the session knows its own', async ({
-  machine,
-}) => {
-  const provider = await machine.provider(rows());
-  await killHalfway(machine, provider);
+longTest(
+  'R048, R068: `run --recover yes` needs no model to be named: the session knows its own',
+  async ({ machine }) => {
+    const provider = await machine.provider(rows());
+    await killHalfway(machine, provider);
 
-  const ended = await machine.run(['run', '--recover', 'yes']);
+    const ended = await machine.run(['run', '--recover', 'yes']);
 
-  expect(ended.exitCode, ended.stderr).toBe(0);
-  expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
-});
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
+  },
+);
 
-test.concurrent('R048, R061: a bare `run` on a terminal offers first, and asks for no model', async ({
-  machine,
-}) => {
-  const provider = await machine.provider(rows());
-  await killHalfway(machine, provider);
+longTest(
+  'R048, R061: a bare `run` on a terminal offers first, and asks for no model',
+  async ({ machine }) => {
+    const provider = await machine.provider(rows());
+    await killHalfway(machine, provider);
 
-  const terminal = machine.terminal(['run']);
-  await terminal.waitForOutput('Recover previous write session? (Y/n)');
-  terminal.type('\r');
-  const ended = await terminal.finished;
+    const terminal = machine.terminal(['run']);
+    await terminal.waitForOutput('Recover previous write session? (Y/n)');
+    terminal.type('\r');
+    const ended = await terminal.finished;
 
-  expect(ended.exitCode, ended.output).toBe(0);
-  expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
-});
+    expect(ended.exitCode, ended.output).toBe(0);
+    expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
+  },
+);
 
-test.concurrent('R048, R068: the prompt after a recovery goes to the model of the session, too, whatever a file names', async ({
-  machine,
-}) => {
-  const provider = await machine.provider({
-    ...rows(),
-    behaviours: [
-      { when: { lastUser: 'And now?' }, reply: { text: 'Now it is there.' } },
-      ...rows().behaviours,
-    ],
-  });
-  await killHalfway(machine, provider);
-  const asked = provider.requests.length;
-  await machine.write('orion.config.json', '{"model": "another"}');
+longTest(
+  'R048, R068: the prompt after a recovery goes to the model of the session, too, whatever a file names',
+  async ({ machine }) => {
+    const provider = await machine.provider({
+      ...rows(),
+      behaviours: [
+        { when: { lastUser: 'And now?' }, reply: { text: 'Now it is there.' } },
+        ...rows().behaviours,
+      ],
+    });
+    await killHalfway(machine, provider);
+    const asked = provider.requests.length;
+    await machine.write('orion.config.json', '{"model": "another"}');
 
-  const ended = await machine.run(['run', 'And now?', '--recover', 'yes']);
+    const ended = await machine.run(['run', 'And now?', '--recover', 'yes']);
 
-  expect(ended.exitCode, ended.stderr).toBe(0);
-  expect(ended.stdout).toBe('Now it is there.');
-  const models = provider.requests
-    .slice(asked)
-    .map(({ body }) => (body as { model: string }).model);
-  expect(models).toEqual(['scripted', 'scripted']);
-});
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(ended.stdout).toBe('Now it is there.');
+    const models = provider.requests
+      .slice(asked)
+      .map(({ body }) => (body as { model: string }).model);
+    expect(models).toEqual(['scripted', 'scripted']);
+  },
+);
 
 test.concurrent('R048: a session whose turn record is gone is recovered by the model that is configured', async ({
   machine,
@@ -193,14 +198,15 @@ test.concurrent('R048: a session whose turn record is gone is recovered by the m
   expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
 });
 
-test.concurrent('R068: with nothing to recover, a new prompt needs a model as ever', async ({
-  machine,
-}) => {
-  const ended = await machine.run(['run', 'And now?', '--recover', 'yes']);
-  expect(ended.exitCode).toBe(2);
-  expect(ended.stderr).toContain('There is no interrupted write session to recover.');
-  expect(ended.stderr).toContain('orion: MODEL_MISSING: No model was named, ');
-});
+longTest(
+  'R068: with nothing to recover, a new prompt needs a model as ever',
+  async ({ machine }) => {
+    const ended = await machine.run(['run', 'And now?', '--recover', 'yes']);
+    expect(ended.exitCode).toBe(2);
+    expect(ended.stderr).toContain('There is no interrupted write session to recover.');
+    expect(ended.stderr).toContain('orion: MODEL_MISSING: No model was named, ');
+  },
+);
 
 /** Where this machine's user keeps the configuration. */
 async function userFolder(machine: Sandbox): Promise<string> {

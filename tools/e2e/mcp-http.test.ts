@@ -9,7 +9,7 @@ import { calls, configureUser } from './support/mcp.ts';
 import { failedCalls } from './support/outcomes.ts';
 import { sent } from './support/requests.ts';
 import { LAST_WORD } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 /** Hazard: a server over HTTP at another address than the user agreed to, or one that gives its key away. */
 
@@ -96,9 +96,9 @@ const LEAKS: readonly (readonly [how: string, act: Act, failed: readonly (readon
     ],
   ];
 
-test.concurrent.for(LEAKS)(
-  'keeps the key of a server to itself that gives it back %s',
-  async ([, act, failed], { machine }) => {
+for (const [index, [where, act, failed]] of LEAKS.entries()) {
+  const title = `keeps the key of a server to itself that gives it back ${where}`;
+  test.concurrent(title, { tags: index === 0 ? [] : ['long'] }, async ({ machine }) => {
     await using server = await serve('127.0.0.1', act);
     await configureUser(machine, {
       mcpServers: { web: { url: server.url, headers: { 'X-Api-Key': '${WEB_KEY}' } } },
@@ -118,28 +118,29 @@ test.concurrent.for(LEAKS)(
       stdio: 'pipe',
     }).trim();
     expect(found).toBe('');
+  });
+}
+
+longTest(
+  'asks a server over plain http elsewhere only if the user names its host',
+  async ({ machine }) => {
+    // Of this machine, too, but it has no name that says so.
+    await using server = await serve('127.0.0.2', () => undefined);
+    const { host } = new URL(server.url);
+    const mcpServers = { web: { url: server.url } };
+    await machine.write('orion.config.json', JSON.stringify({ mcpServers, mcpHosts: [host] }));
+    await machine.run(['trust']);
+    const provider = await machine.provider({ behaviours: [LAST_WORD] });
+    const refused = await machine.ask(provider);
+    expect(refused.exitCode).toBe(0);
+    expect(refused.stderr).toContain(
+      'The MCP server web was left out: its URL is neither https nor on this machine, and mcpHosts of your own configuration does not list its host.',
+    );
+    expect(refused.stderr).toContain('mcpHosts');
+    expect(server.asked()).toBe(0);
+    await configureUser(machine, { mcpHosts: [host] });
+    const tested = await machine.run(['mcp', 'test', 'web']);
+    expect(tested.exitCode, tested.stderr).toBe(0);
+    expect(tested.stdout).toContain('mcp__web__act');
   },
 );
-
-test.concurrent('asks a server over plain http elsewhere only if the user names its host', async ({
-  machine,
-}) => {
-  // Of this machine, too, but it has no name that says so.
-  await using server = await serve('127.0.0.2', () => undefined);
-  const { host } = new URL(server.url);
-  const mcpServers = { web: { url: server.url } };
-  await machine.write('orion.config.json', JSON.stringify({ mcpServers, mcpHosts: [host] }));
-  await machine.run(['trust']);
-  const provider = await machine.provider({ behaviours: [LAST_WORD] });
-  const refused = await machine.ask(provider);
-  expect(refused.exitCode).toBe(0);
-  expect(refused.stderr).toContain(
-    'The MCP server web was left out: its URL is neither https nor on this machine, and mcpHosts of your own configuration does not list its host.',
-  );
-  expect(refused.stderr).toContain('mcpHosts');
-  expect(server.asked()).toBe(0);
-  await configureUser(machine, { mcpHosts: [host] });
-  const tested = await machine.run(['mcp', 'test', 'web']);
-  expect(tested.exitCode, tested.stderr).toBe(0);
-  expect(tested.stdout).toContain('mcp__web__act');
-});

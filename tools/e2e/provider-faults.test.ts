@@ -13,24 +13,26 @@ function script(...faults: Fault[]): ReturnType<typeof writeDocument> {
 
 describe('a message that breaks off is continued behind a verified seam', () => {
   const at = { lines: 40 };
-  test.concurrent.for([
-    ['R047: three length stops', { kind: 'length', reply: [1, 2, 3], at: { lines: 30 } }, 3],
-    ['R143: a disconnect', { kind: 'disconnect', reply: 1, at }, 1],
-    ['R143: a reset connection', { kind: 'reset', reply: 1, at }, 1],
-    ['R222: an error within the stream', { kind: 'error', reply: 1, at, code: 500 }, 1],
-    ['R163: an orderly end without the end mark', { kind: 'end', reply: 1, at }, 1],
-  ] as const)('%s', async ([, fault, seams], { machine }) => {
-    const provider = await machine.provider(script(fault));
+  for (const [title, fault, seams, tags] of [
+    ['R047: three length stops', { kind: 'length', reply: [1, 2, 3], at: { lines: 30 } }, 3, []],
+    ['R143: a disconnect', { kind: 'disconnect', reply: 1, at }, 1, []],
+    ['R143: a reset connection', { kind: 'reset', reply: 1, at }, 1, ['long']],
+    ['R222: an error within the stream', { kind: 'error', reply: 1, at, code: 500 }, 1, ['long']],
+    ['R163: an orderly end without the end mark', { kind: 'end', reply: 1, at }, 1, ['long']],
+  ] as const) {
+    test.concurrent(title, { tags: [...tags] }, async ({ machine }) => {
+      const provider = await machine.provider(script(fault));
 
-    const ended = await machine.ask(provider, ['--json']);
+      const ended = await machine.ask(provider, ['--json']);
 
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(String(await machine.read('a.txt'))).toBe(TEXT);
-    const [receipt] = ended.result().receipts;
-    expect(receipt?.seams.map((seam) => seam.status)).toEqual(Array(seams).fill('verified'));
-    expect(prompts(provider.requests)).toHaveLength(seams);
-    expect(await machine.sessions()).toEqual([]);
-  });
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.txt'))).toBe(TEXT);
+      const [receipt] = ended.result().receipts;
+      expect(receipt?.seams.map((seam) => seam.status)).toEqual(Array(seams).fill('verified'));
+      expect(prompts(provider.requests)).toHaveLength(seams);
+      expect(await machine.sessions()).toEqual([]);
+    });
+  }
 });
 
 describe('a provider that refuses for a moment is asked again, and nothing is to be joined', () => {

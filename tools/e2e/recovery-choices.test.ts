@@ -63,7 +63,7 @@ describe('R068: run --recover', () => {
     expect(JSON.stringify(sent(provider.requests))).not.toContain('And now?');
   });
 
-  test.concurrent('yes takes the newest one and lists the others', async ({ machine }) => {
+  longTest('yes takes the newest one and lists the others', async ({ machine }) => {
     const older = await interrupted(machine, 'older.txt');
     await interrupted(machine, 'newer.txt');
     const provider = await machine.provider({

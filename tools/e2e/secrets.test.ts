@@ -9,13 +9,13 @@ const KEY = 'sk-e2e-0123456789abcdefghij';
 const OTHER = 'sk-e2e-other-0123456789abcdefghij';
 const TEXT = numbered('const value', 1, 40);
 
-test.concurrent.for([
-  ['openai', 'OPENAI_API_KEY'],
-  ['openai-responses', 'OPENAI_API_KEY'],
-  ['anthropic', 'ANTHROPIC_API_KEY'],
-] as const)(
-  'R048, R222: the key of %s reaches the provider, and neither the disk nor the outputs',
-  async ([type, variable], { machine }) => {
+for (const [type, variable, tags] of [
+  ['openai', 'OPENAI_API_KEY', ['long']],
+  ['openai-responses', 'OPENAI_API_KEY', ['long']],
+  ['anthropic', 'ANTHROPIC_API_KEY', []],
+] as const) {
+  const title = `R048, R222: the key of ${type} reaches the provider, and neither the disk nor the outputs`;
+  test.concurrent(title, { tags: [...tags] }, async ({ machine }) => {
     const provider = await machine.provider({
       ...writeDocument(
         { target: 'a.ts', content: TEXT },
@@ -49,5 +49,5 @@ test.concurrent.for([
     expect(ended.exitCode, ended.stderr).toBe(0);
     expect(String(await machine.read('a.ts'))).toBe(TEXT);
     for (const one of [killed, without, ended]) expect(one.stdout + one.stderr).not.toContain(KEY);
-  },
-);
+  });
+}

@@ -133,7 +133,7 @@ longTest(
   },
 );
 
-test.concurrent('B18: what was changed after it was shown is shown anew', async ({ machine }) => {
+longTest('B18: what was changed after it was shown is shown anew', async ({ machine }) => {
   await writeFile(machine.path('a.txt'), 'old\n');
   const { server } = await asking(machine, writing('overwrite'));
   const turnId = await begin(server);
@@ -168,9 +168,12 @@ longTest('of two who decide at once one is first', async ({ machine }) => {
   expect(await machine.exists('a.txt')).toBe(answers[0]?.status === 200);
 });
 
-test.concurrent.for(['SIGTERM', 'SIGKILL'] as const)(
-  'the same question outlives %s, and the yes is acted on without a model',
-  async (signal, { machine }) => {
+for (const [signal, tags] of [
+  ['SIGTERM', ['long']],
+  ['SIGKILL', []],
+] as const) {
+  const title = `the same question outlives ${signal}, and the yes is acted on without a model`;
+  test.concurrent(title, { tags: [...tags] }, async ({ machine }) => {
     const { server, options, provider } = await asking(machine, writing());
     const turnId = await begin(server);
     const shown = await pending(server);
@@ -195,8 +198,8 @@ test.concurrent.for(['SIGTERM', 'SIGKILL'] as const)(
     expect(provider.requests).toHaveLength(requests + 1);
     const left = (await readdir(machine.workspace)).filter((name) => name !== '.orion');
     expect(left).toEqual(['a.txt']);
-  },
-);
+  });
+}
 
 longTest('a turn that waits can be cancelled, and its question is closed', async ({ machine }) => {
   const { server } = await asking(machine, writing());

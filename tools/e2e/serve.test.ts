@@ -23,7 +23,7 @@ test.concurrent('serves from the line with its URL on, until SIGTERM', async ({ 
   expect(await machine.exists('.orion/server/server.json')).toBe(false);
 });
 
-test.concurrent('prints a token when it makes one, and only then (R286)', async ({ machine }) => {
+longTest('prints a token when it makes one, and only then (R286)', async ({ machine }) => {
   const env = { ORION_SERVER_TOKEN: '' };
   const first = await serve(machine, [], { env });
   const file = machine.path('.orion/server/token');
@@ -131,7 +131,7 @@ test.concurrent('says what it waits for when it is asked to stop, and hands it o
   expect(provider.requests).toHaveLength(1);
 });
 
-test.concurrent('a second signal ends it at once', async ({ machine }) => {
+longTest('a second signal ends it at once', async ({ machine }) => {
   const { running, open, port } = await serve(machine);
   const socket = await open();
   socket.on('error', () => undefined);

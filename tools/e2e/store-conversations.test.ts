@@ -88,60 +88,64 @@ longTest(
   },
 );
 
-test.concurrent('a conversation cut by SIGKILL opens again and continues with its open file', async ({
-  machine,
-}) => {
-  const provider = await machine.provider(
-    writeDocument(
-      { target: 'rows.txt', content: ROWS },
-      { shape: { chunk: 7 }, faults: [{ kind: 'stall', reply: 1, at: { lines: 30 } }] },
-    ),
-  );
-  const writer = machine.startAsking(provider, ['--json'], {
-    env: { WRITE_SESSION_SAVE_MS: '100' },
-  });
-  const session = await machine.savedSession(200);
-  const begun = await writer.waitForEvent('the session', (event) => event.type === 'write_session');
-  writer.kill('SIGKILL');
-  await writer.finished;
+longTest(
+  'a conversation cut by SIGKILL opens again and continues with its open file',
+  async ({ machine }) => {
+    const provider = await machine.provider(
+      writeDocument(
+        { target: 'rows.txt', content: ROWS },
+        { shape: { chunk: 7 }, faults: [{ kind: 'stall', reply: 1, at: { lines: 30 } }] },
+      ),
+    );
+    const writer = machine.startAsking(provider, ['--json'], {
+      env: { WRITE_SESSION_SAVE_MS: '100' },
+    });
+    const session = await machine.savedSession(200);
+    const begun = await writer.waitForEvent(
+      'the session',
+      (event) => event.type === 'write_session',
+    );
+    writer.kill('SIGKILL');
+    await writer.finished;
 
-  expect(await conversations(machine)).toMatchObject([
-    { conversationId: begun.conversationId, openSessionId: session.id },
-  ]);
-  // What is stored is true: nothing was written.
-  const stored = await machine.run(['conversations', 'show', begun.conversationId]);
-  expect(stored.stdout).toMatch(/"status":"interrupted","target_file":"rows.txt"/u);
-  expect(stored.stderr).toContain(`orion recover-session ${session.id}`);
+    expect(await conversations(machine)).toMatchObject([
+      { conversationId: begun.conversationId, openSessionId: session.id },
+    ]);
+    // What is stored is true: nothing was written.
+    const stored = await machine.run(['conversations', 'show', begun.conversationId]);
+    expect(stored.stdout).toMatch(/"status":"interrupted","target_file":"rows.txt"/u);
+    expect(stored.stderr).toContain(`orion recover-session ${session.id}`);
 
-  // Without a terminal it is named on stderr, and the conversation continues beside it.
-  const named = await machine.run([
-    'run',
-    'First tell me.',
-    '--continue',
-    '--json',
-    ...at(provider),
-  ]);
-  expect(named.exitCode, named.stderr).toBe(0);
-  expect(named.stderr).toContain(`orion recover-session ${session.id}`);
-  expect(named.events()[0]?.conversationId).toBe(begun.conversationId);
+    // Without a terminal it is named on stderr, and the conversation continues beside it.
+    const named = await machine.run([
+      'run',
+      'First tell me.',
+      '--continue',
+      '--json',
+      ...at(provider),
+    ]);
+    expect(named.exitCode, named.stderr).toBe(0);
+    expect(named.stderr).toContain(`orion recover-session ${session.id}`);
+    expect(named.events()[0]?.conversationId).toBe(begun.conversationId);
 
-  const terminal = machine.terminal(['run', 'Go on.', '--continue', ...at(provider)]);
-  await terminal.waitForOutput('Recover previous write session? (Y/n)');
-  terminal.type('\r');
-  const ended = await terminal.finished;
+    const terminal = machine.terminal(['run', 'Go on.', '--continue', ...at(provider)]);
+    await terminal.waitForOutput('Recover previous write session? (Y/n)');
+    terminal.type('\r');
+    const ended = await terminal.finished;
 
-  expect(ended.exitCode, ended.output).toBe(0);
-  expect(String(await machine.read('rows.txt'))).toBe(ROWS);
-  expect(await conversations(machine)).toMatchObject([
-    { conversationId: begun.conversationId, openSessionId: null },
-  ]);
-  const last = sent(provider.requests).at(-1);
-  expect(last?.messages.at(-1)?.content).toBe('Go on.');
-  expect(last?.messages[3]?.content).toContain('"status":"written"');
-  // What was said meanwhile is still there.
-  expect(last?.messages.map((message) => message.content)).toContain('First tell me.');
-  expect(JSON.stringify(last)).not.toContain(`${CANARY} 40`);
-});
+    expect(ended.exitCode, ended.output).toBe(0);
+    expect(String(await machine.read('rows.txt'))).toBe(ROWS);
+    expect(await conversations(machine)).toMatchObject([
+      { conversationId: begun.conversationId, openSessionId: null },
+    ]);
+    const last = sent(provider.requests).at(-1);
+    expect(last?.messages.at(-1)?.content).toBe('Go on.');
+    expect(last?.messages[3]?.content).toContain('"status":"written"');
+    // What was said meanwhile is still there.
+    expect(last?.messages.map((message) => message.content)).toContain('First tell me.');
+    expect(JSON.stringify(last)).not.toContain(`${CANARY} 40`);
+  },
+);
 
 longTest(
   'a file that is written by hand becomes a receipt in its conversation too',

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { LAST_WORD, numbered, writeDocument } from './support/scripts.ts';
 import { at } from './support/sandbox.ts';
 import { ageTurns, loggedEvents, storeBytes } from './support/stored.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 const CANARY = 'canary line';
@@ -69,7 +69,7 @@ test.concurrent('R090: the store never holds the text of a file, not while it is
   expect(bytes).toContain('rows.txt');
 });
 
-test.concurrent('a turn that is killed has what it had shown in the log', async ({ machine }) => {
+longTest('a turn that is killed has what it had shown in the log', async ({ machine }) => {
   const provider = await machine.provider(
     writeDocument(
       { target: 'rows.txt', content: ROWS },

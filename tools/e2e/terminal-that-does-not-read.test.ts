@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 
 import { at } from './support/sandbox.ts';
 import { numbered, writeDocument } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 /**
@@ -114,26 +114,27 @@ describe('R278: a terminal that does not read delays nothing', () => {
     },
   );
 
-  test.concurrent('apply-plan: all is closed while its words wait, and a signal ends it in time', async ({
-    machine,
-  }) => {
-    const operations = Array.from({ length: 600 }, (_, number) => ({
-      type: 'append',
-      content_block: `entry ${number}\n`,
-    }));
-    await machine.write('list.txt', '');
-    await machine.write(
-      'plan.json',
-      JSON.stringify({ intent: 'many entries', target_file: 'list.txt', operations }),
-    );
-    const terminal = machine.terminal(['apply-plan', 'plan.json', '--json']);
-    terminal.pause();
-    await waitFor('the last entry', async () =>
-      String(await machine.read('list.txt')).includes('entry 599\n'),
-    );
-    terminal.kill('SIGTERM');
-    await waitFor('the end of the process', () => !isRunning(terminal.pid), 10_000);
-  });
+  longTest(
+    'apply-plan: all is closed while its words wait, and a signal ends it in time',
+    async ({ machine }) => {
+      const operations = Array.from({ length: 600 }, (_, number) => ({
+        type: 'append',
+        content_block: `entry ${number}\n`,
+      }));
+      await machine.write('list.txt', '');
+      await machine.write(
+        'plan.json',
+        JSON.stringify({ intent: 'many entries', target_file: 'list.txt', operations }),
+      );
+      const terminal = machine.terminal(['apply-plan', 'plan.json', '--json']);
+      terminal.pause();
+      await waitFor('the last entry', async () =>
+        String(await machine.read('list.txt')).includes('entry 599\n'),
+      );
+      terminal.kill('SIGTERM');
+      await waitFor('the end of the process', () => !isRunning(terminal.pid), 10_000);
+    },
+  );
 });
 
 function isRunning(pid: number): boolean {

@@ -44,29 +44,30 @@ describe('R246: orion undo', () => {
     expect(await machine.read('docs/a.md')).toEqual(after);
   });
 
-  test.concurrent('takes back the latest change that happened, not one that a kill kept from happening', async ({
-    machine,
-  }) => {
-    const planOf = (path: string): string =>
-      JSON.stringify({
-        intent: 'test',
-        operations: [{ type: 'append', target_file: path, content: 'new\n' }],
-      });
-    for (const path of ['a.txt', 'b.txt']) await machine.write(path, 'old\n');
-    const done = await machine.run(['apply-plan', '-'], { stdin: planOf('a.txt') });
-    expect(done.exitCode, done.stderr).toBe(0);
-    await machine.write('plan.json', planOf('b.txt'));
-    // While the question is open everything is prepared, also the record of a change that never comes.
-    const terminal = machine.terminal(['apply-plan', 'plan.json', '--approve', 'ask']);
-    await terminal.waitForOutput('(y/N');
-    terminal.kill('SIGKILL');
-    await terminal.finished;
-    const undone = await machine.run(['undo']);
-    expect(undone).toMatchObject({ exitCode: 0 });
-    expect(undone.stdout).toMatch(/^Restored a\.txt; 4 bytes/u);
-    expect(String(await machine.read('a.txt'))).toBe('old\n');
-    expect(await readdir(machine.workspace)).toEqual(['.orion', 'a.txt', 'b.txt', 'plan.json']);
-  });
+  longTest(
+    'takes back the latest change that happened, not one that a kill kept from happening',
+    async ({ machine }) => {
+      const planOf = (path: string): string =>
+        JSON.stringify({
+          intent: 'test',
+          operations: [{ type: 'append', target_file: path, content: 'new\n' }],
+        });
+      for (const path of ['a.txt', 'b.txt']) await machine.write(path, 'old\n');
+      const done = await machine.run(['apply-plan', '-'], { stdin: planOf('a.txt') });
+      expect(done.exitCode, done.stderr).toBe(0);
+      await machine.write('plan.json', planOf('b.txt'));
+      // While the question is open everything is prepared, also the record of a change that never comes.
+      const terminal = machine.terminal(['apply-plan', 'plan.json', '--approve', 'ask']);
+      await terminal.waitForOutput('(y/N');
+      terminal.kill('SIGKILL');
+      await terminal.finished;
+      const undone = await machine.run(['undo']);
+      expect(undone).toMatchObject({ exitCode: 0 });
+      expect(undone.stdout).toMatch(/^Restored a\.txt; 4 bytes/u);
+      expect(String(await machine.read('a.txt'))).toBe('old\n');
+      expect(await readdir(machine.workspace)).toEqual(['.orion', 'a.txt', 'b.txt', 'plan.json']);
+    },
+  );
 
   longTest('removes what a change made, and lists what can be taken back', async ({ machine }) => {
     const none = await machine.run(['undo', '--list']);

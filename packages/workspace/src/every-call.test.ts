@@ -36,7 +36,7 @@ type Scene = {
 };
 
 /** Of every `npm test`; the others come with `npm run test:long`. */
-const SHARE: ReadonlySet<string> = new Set(['session', 'create', 'overwrite', 'plan']);
+const SHARE: ReadonlySet<string> = new Set(['session', 'overwrite']);
 
 /** These only look, and where one looks may change without anything else. */
 const LOOKS: readonly string[] = ['lstat', 'stat', 'fstat', 'realpath', 'readlink', 'access'];

@@ -50,7 +50,7 @@ describe('A17: the WHATWG decoder agrees, at every chunk size', () => {
 });
 
 describe('R093: reports do not depend on how the bytes are divided', () => {
-  it('with every place told, and with some of them', async () => {
+  it('with every place told, and with some of them', { tags: ['long'] }, async () => {
     await fc.assert(
       fc.asyncProperty(hardBytes, fc.integer({ min: 0, max: 5 }), async (bytes, limit) => {
         const whole = await findInvalidPlaces(inChunks(bytes, bytes.length + 1), Infinity);

@@ -97,7 +97,7 @@ test('stops a server that is silent, fails its calls, and starts it again for th
   expect(made.started()).toBe(2);
 });
 
-test('lets progress extend a call, but not beyond its whole time', async () => {
+test('lets progress extend a call, but not beyond its whole time', { tags: ['long'] }, async () => {
   expect(await call(client(program(), { idleMs: 500 }), 'act', { what: 'progress' })).toMatchObject(
     {
       data: 'done',
@@ -146,19 +146,23 @@ test('takes a result whatever the server claims about its form', async () => {
   expect(await call(client(server), 'act')).toMatchObject({ data: { count: 'three' } });
 });
 
-test('is asked about again where a program gets another variable or runs at another place', async () => {
-  const commandOf = async (server: McpServer): Promise<string> => {
-    const { tools } = await client(server).offer(never);
-    const action = tools[0]?.action?.({});
-    if (action?.kind !== 'mcp') throw new Error('no action');
-    return action.definition.command;
-  };
-  const known = await commandOf(program({ A: '1', B: '2' }));
-  expect(await commandOf(program({ B: '3', A: '' }))).toBe(known);
-  expect(await commandOf(program({ A: '1' }))).not.toBe(known);
-  const elsewhere = { ...program({ A: '1', B: '2' }), place: 'elsewhere' };
-  expect(await commandOf(elsewhere)).not.toBe(known);
-});
+test(
+  'is asked about again where a program gets another variable or runs at another place',
+  { tags: ['long'] },
+  async () => {
+    const commandOf = async (server: McpServer): Promise<string> => {
+      const { tools } = await client(server).offer(never);
+      const action = tools[0]?.action?.({});
+      if (action?.kind !== 'mcp') throw new Error('no action');
+      return action.definition.command;
+    };
+    const known = await commandOf(program({ A: '1', B: '2' }));
+    expect(await commandOf(program({ B: '3', A: '' }))).toBe(known);
+    expect(await commandOf(program({ A: '1' }))).not.toBe(known);
+    const elsewhere = { ...program({ A: '1', B: '2' }), place: 'elsewhere' };
+    expect(await commandOf(elsewhere)).not.toBe(known);
+  },
+);
 
 test('cancels a call with its turn, and goes on with the server', async () => {
   const made = client(program(), { idleMs: 20_000 });
@@ -235,7 +239,7 @@ test('bounds what a server over HTTP sends, after it is decompressed', async () 
   );
 });
 
-test('bounds the number of messages of a server over HTTP', async () => {
+test('bounds the number of messages of a server over HTTP', { tags: ['long'] }, async () => {
   const { server } = await web(({ method }, response) => {
     if (method !== 'tools/call') return;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -248,20 +252,24 @@ test('bounds the number of messages of a server over HTTP', async () => {
   );
 });
 
-test('starts a program that is silent when it is asked for the new revision, and a slow server', async () => {
-  const silent = client(program({ SILENT: 'server/discover' }), { startMs: 2_400 });
-  expect((await silent.offer(never)).tools).toHaveLength(2);
-  const { server } = await web(({ id, method }, response) => {
-    if (method !== 'server/discover') return undefined;
-    const error = { code: -32_601, message: 'not found' };
-    setTimeout(() => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
-    }, 700);
-    return 'answered';
-  });
-  expect((await client(server, { startMs: 1_500 }).offer(never)).tools).toHaveLength(1);
-});
+test(
+  'starts a program that is silent when it is asked for the new revision, and a slow server',
+  { tags: ['long'] },
+  async () => {
+    const silent = client(program({ SILENT: 'server/discover' }), { startMs: 2_400 });
+    expect((await silent.offer(never)).tools).toHaveLength(2);
+    const { server } = await web(({ id, method }, response) => {
+      if (method !== 'server/discover') return undefined;
+      const error = { code: -32_601, message: 'not found' };
+      setTimeout(() => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+      }, 700);
+      return 'answered';
+    });
+    expect((await client(server, { startMs: 1_500 }).offer(never)).tools).toHaveLength(1);
+  },
+);
 
 test('inspects one server of those that are configured', async () => {
   const made = client(program());
@@ -305,45 +313,53 @@ test('stops a server with more tools than the limit, and one whose list is too l
   ]);
 });
 
-test('speaks with a program that ends when it is asked for the new revision', async () => {
-  const made = client(program({ EXIT: 'server/discover' }));
-  expect((await made.offer(never)).tools).toHaveLength(2);
-  expect(made.started()).toBe(2);
-  const gone = client(program({ EXIT: 'initialize' }));
-  expect((await gone.offer(never)).leftOut).toEqual([
-    'The MCP server made cannot be used: it ended with exit code 1; its last words: bye.',
-  ]);
-});
+test(
+  'speaks with a program that ends when it is asked for the new revision',
+  { tags: ['long'] },
+  async () => {
+    const made = client(program({ EXIT: 'server/discover' }));
+    expect((await made.offer(never)).tools).toHaveLength(2);
+    expect(made.started()).toBe(2);
+    const gone = client(program({ EXIT: 'initialize' }));
+    expect((await gone.offer(never)).leftOut).toEqual([
+      'The MCP server made cannot be used: it ended with exit code 1; its last words: bye.',
+    ]);
+  },
+);
 
-test('says that the reading of a list or of a resource was cancelled', async () => {
-  const turn = new AbortController();
-  const reading = new AbortController();
-  let isListed = false;
-  const { server } = await web(({ id, method }, response) => {
-    if (method === 'tools/list' && !isListed) {
-      turn.abort();
+test(
+  'says that the reading of a list or of a resource was cancelled',
+  { tags: ['long'] },
+  async () => {
+    const turn = new AbortController();
+    const reading = new AbortController();
+    let isListed = false;
+    const { server } = await web(({ id, method }, response) => {
+      if (method === 'tools/list' && !isListed) {
+        turn.abort();
+        return 'answered';
+      }
+      if (method === 'resources/list') {
+        reading.abort();
+        return 'answered';
+      }
+      if (method !== 'initialize') return undefined;
+      const capabilities = { tools: {}, resources: {} };
+      const serverInfo = { name: 'web', version: '1' };
+      const result = { protocolVersion: '2025-11-25', capabilities, serverInfo };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
       return 'answered';
-    }
-    if (method === 'resources/list') {
-      reading.abort();
-      return 'answered';
-    }
-    if (method !== 'initialize') return undefined;
-    const capabilities = { tools: {}, resources: {} };
-    const serverInfo = { name: 'web', version: '1' };
-    const result = { protocolVersion: '2025-11-25', capabilities, serverInfo };
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-    return 'answered';
-  });
-  const made = client(server, { idleMs: 60_000 });
-  expect((await made.offer(turn.signal)).leftOut).toEqual([
-    'The MCP server made cannot be used: the call was cancelled.',
-  ]);
-  isListed = true;
-  const read = call(made, 'read_resource', {}, reading.signal);
-  await expect(read).rejects.toThrow('the call was cancelled');
-});
+    });
+    const made = client(server, { idleMs: 60_000 });
+    expect((await made.offer(turn.signal)).leftOut).toEqual([
+      'The MCP server made cannot be used: the call was cancelled.',
+    ]);
+    isListed = true;
+    const read = call(made, 'read_resource', {}, reading.signal);
+    await expect(read).rejects.toThrow('the call was cancelled');
+  },
+);
 
 test('says that a start was cancelled', async () => {
   const turn = new AbortController();

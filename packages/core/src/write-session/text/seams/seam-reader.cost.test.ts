@@ -20,23 +20,31 @@ function growth(work: (size: number) => void): number {
   return countWork(() => work(WINDOW)) / countWork(() => work(WINDOW / 2));
 }
 
-test.each<[string, (size: number) => string]>([
-  ['equal lines', (size) => 'row\n'.repeat(size / 4)],
-  ['equal short lines', (size) => '}\n'.repeat(size / 2)],
-  ['blank lines', (size) => `the only line with any ink in it\n${'\n'.repeat(size)}`],
-  ['alternating lines', (size) => 'a\nb\n'.repeat(size / 4)],
-  ['one line', (size) => 'x'.repeat(size)],
-])('%s: an anchor and a reply cost twice as much for twice the text', (_, contentOf) => {
-  expect(
-    growth((size) => chooseAnchor(appendToSummary(createSummary(), contentOf(size)))),
-  ).toBeLessThan(2.5);
-  expect(growth((size) => readReply(contentOf(size), [contentOf(size), 'end\n']))).toBeLessThan(
-    2.5,
-  );
-  expect(growth((size) => readReply(contentOf(size), `${'\n'.repeat(size)}end\n`))).toBeLessThan(
-    2.5,
-  );
-});
+for (const [name, contentOf, tags] of [
+  ['equal lines', (size: number) => 'row\n'.repeat(size / 4), []],
+  ['equal short lines', (size: number) => '}\n'.repeat(size / 2), ['long']],
+  [
+    'blank lines',
+    (size: number) => `the only line with any ink in it\n${'\n'.repeat(size)}`,
+    ['long'],
+  ],
+  ['alternating lines', (size: number) => 'a\nb\n'.repeat(size / 4), ['long']],
+  ['one line', (size: number) => 'x'.repeat(size), ['long']],
+] as const) {
+  const title = `${name}: an anchor and a reply cost twice as much for twice the text`;
+  test(title, { tags: [...tags] }, () => {
+    const anchor = growth((size) =>
+      chooseAnchor(appendToSummary(createSummary(), contentOf(size))),
+    );
+    expect(anchor).toBeLessThan(2.5);
+    const replies = [
+      (size: number) => [contentOf(size), 'end\n'],
+      (size: number) => `${'\n'.repeat(size)}end\n`,
+    ];
+    for (const reply of replies)
+      expect(growth((size) => readReply(contentOf(size), reply(size)))).toBeLessThan(2.5);
+  });
+}
 
 test('one line of repeated words: an anchor is found in time, and a reply read in time', () => {
   const saved = 'lorem ipsum '.repeat(WINDOW / 12);
