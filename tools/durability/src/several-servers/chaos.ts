@@ -37,9 +37,11 @@ async function carryOut(strike: Strike, scene: Scene): Promise<void> {
   const { group, postgres, cutting, signal } = scene;
   switch (strike.kind) {
     case 'kill':
-      return group.replace(await processAt(scene, strike.place), 'SIGKILL');
+      await group.replace(await processAt(scene, strike.place), 'SIGKILL');
+      return;
     case 'term':
-      return group.replace(await processAt(scene, strike.place), 'SIGTERM');
+      await group.replace(await processAt(scene, strike.place), 'SIGTERM');
+      return;
     case 'freeze':
       return freezeFor(await processAt(scene, strike.place), strike.forMs, signal);
     case 'postgres':

@@ -5,6 +5,7 @@ import type { Preload } from '../served-turns/stage.ts';
 import { strikeAtRandom, TAKES_CLOCK } from './chaos.ts';
 import { WAYS } from './failover.ts';
 import { freezeOldest, wakeFrozen } from './freeze.ts';
+import { restartEach } from './restart-each.ts';
 import type { Scene } from './scene.ts';
 
 /** The longest time, in ms; what is left out has no limit. */
@@ -37,15 +38,9 @@ export type FaultPlan = {
 const TURNS = 20;
 const DAY_SECONDS = 86_400;
 const TAKEOVER_MS = 12_000;
-const HAND_OFF_MS = 1_000;
 const SILENCE_MS = 2_000;
 /** Turns are under way by then. */
 const BEGUN_MS = 1_500;
-/**
- * From one restart to the next. Here all servers share the processors of one machine: the start of the next one, which
- * is half a second of work, would be at the expense of those that are just taking over.
- */
-const RESTART_PAUSE_MS = 1_000;
 const SPACING_MS = 350;
 const LIMIT_MS = 180_000;
 const CHAOS_SPACING_MS = 500;
@@ -111,13 +106,10 @@ export function planOf(fault: Fault, outageMs: number, way: string): FaultPlan {
       return {
         ...QUIET,
         moves: 'some',
-        limits: { moveMs: HAND_OFF_MS, silenceMs: SILENCE_MS },
-        async strike({ group }) {
+        limits: { silenceMs: SILENCE_MS },
+        async strike(scene) {
           await wait(BEGUN_MS);
-          for (const pid of await group.pids()) {
-            await group.replace(pid, 'SIGTERM');
-            await wait(RESTART_PAUSE_MS);
-          }
+          await restartEach(scene);
         },
       };
     case 'postgres': {

@@ -11,8 +11,12 @@ export type Group = {
   pids(): Promise<readonly number[]>;
   /** Another server. */
   add(preload: Preload): Promise<void>;
-  /** Ends one of them with a signal, and has another one in its place. */
-  replace(pid: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /**
+   * Ends one of them with a signal, and has another one in its place.
+   *
+   * @returns when the signal was sent, by the monotonic clock
+   */
+  replace(pid: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<number>;
   /** Ends all of them, and waits for that. */
   end(): Promise<void>;
 };
@@ -60,9 +64,11 @@ async function startServers(stage: Stage, options: GroupOptions): Promise<Group>
       if (isGentle) servers.push(await stage.serve());
       const place = servers.findIndex((server) => server.pid === pid);
       const [gone] = place === -1 ? [] : servers.splice(place, 1);
+      const sentAt = performance.now();
       gone?.signal(signal);
       if (isGentle) await gone?.ended;
       else servers.push(await stage.serve());
+      return sentAt;
     },
     async end() {
       isEnding = true;
@@ -82,11 +88,12 @@ async function startWorkers(stage: Stage, { count, preload }: GroupOptions): Pro
     add: () => Promise.reject(new Error('The parent decides how many workers there are')),
     async replace(pid, signal) {
       const before = await pids();
+      const sentAt = performance.now();
       process.kill(pid, signal);
       // The parent does the rest.
       for (;;) {
         const now = await pids();
-        if (!now.includes(pid) && now.length >= before.length) return;
+        if (!now.includes(pid) && now.length >= before.length) return sentAt;
         await wait(LOOK_MS);
       }
     },

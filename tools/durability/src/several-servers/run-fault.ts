@@ -82,6 +82,7 @@ export async function runFault(
       (task, index) => new WatchedTurn(() => post(group, index, task, signal)),
     );
     const strikes: object[] = [];
+    const misses: string[] = [];
     const striking = plan.strike({
       group,
       postgres,
@@ -94,6 +95,7 @@ export async function runFault(
       cutting,
       signal,
       note: (strike) => strikes.push(strike),
+      miss: (what) => misses.push(what),
     });
     const reading = turns.map(async (turn, index) => {
       await wait(index * plan.spacingMs, undefined, { signal });
@@ -140,6 +142,7 @@ export async function runFault(
         ),
         ...(await judgeStore(database.href, !isAlone)),
         ...judgeTimes(plan, seen, turns),
+        ...misses,
         ...(plan.cuts === 'always' ? judgeCuts(cuts, options.sessions) : []),
       ],
     };

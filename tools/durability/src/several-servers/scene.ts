@@ -26,4 +26,6 @@ export type Scene = {
   readonly signal: AbortSignal;
   /** For the report. */
   note(strike: object): void;
+  /** Something did not hold. */
+  miss(what: string): void;
 };

@@ -1,0 +1,69 @@
+/** Replaces one server after the other, and sees in the store when their turns have other owners. */
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { Client } from 'pg';
+
+import type { Scene } from './scene.ts';
+
+/** From the signal to a server until another one owns what it ran, its saving included. */
+const HAND_OFF_MS = 1_000;
+/**
+ * From one restart to the next. Here all servers share the processors of one machine: the start of the next one, which
+ * is half a second of work, would be at the expense of those that are just taking over.
+ */
+const PAUSE_MS = 1_000;
+const LOOK_MS = 20;
+const RUNNING = 'select turn_id, epoch from turn where finished_at is null and state = 1';
+
+export async function restartEach({ group, database, note, miss }: Scene): Promise<void> {
+  const owners = await watchOwners(database);
+  try {
+    for (const pid of await group.pids()) {
+      const stoppedAt = await group.replace(pid, 'SIGTERM');
+      await wait(PAUSE_MS);
+      const times = owners.changes.splice(0).map((at) => Math.round(at - stoppedAt));
+      const longestMs = Math.max(0, ...times);
+      note({ kind: 'term', handedOff: times.length, longestMs });
+      if (longestMs > HAND_OFF_MS)
+        miss(`a turn was handed off after ${longestMs} ms, not at most ${HAND_OFF_MS}`);
+    }
+  } finally {
+    await owners.end();
+  }
+}
+
+/** @returns with the moments, by the monotonic clock, at which turns that run have changed their owners */
+async function watchOwners(database: string): Promise<{
+  readonly changes: number[];
+  end(): Promise<void>;
+}> {
+  const client = new Client({ connectionString: database });
+  await client.connect();
+  const changes: number[] = [];
+  const owners = new Map<string, string>();
+  const over = new AbortController();
+  const look = async (): Promise<void> => {
+    const { rows } = await client.query<{ turn_id: string; epoch: string }>(RUNNING);
+    const now = performance.now();
+    for (const { turn_id: turnId, epoch } of rows) {
+      const before = owners.get(turnId);
+      if (before !== undefined && before !== epoch) changes.push(now);
+      owners.set(turnId, epoch);
+    }
+  };
+  await look();
+  const looking = (async () => {
+    while (!over.signal.aborted) {
+      await look();
+      await wait(LOOK_MS);
+    }
+  })();
+  looking.catch(() => undefined);
+  return {
+    changes,
+    async end() {
+      over.abort();
+      await looking.finally(() => client.end());
+    },
+  };
+}
