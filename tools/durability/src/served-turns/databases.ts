@@ -4,18 +4,31 @@ import { Client } from 'pg';
 
 export type Row = Readonly<Record<string, unknown>>;
 
+export type Connection = {
+  readonly rowsOf: (sql: string, parameters?: readonly unknown[]) => Promise<readonly Row[]>;
+  readonly end: () => Promise<void>;
+};
+
+export async function connectTo(server: string): Promise<Connection> {
+  const client = new Client({ connectionString: server });
+  await client.connect();
+  return {
+    rowsOf: async (sql, parameters = []) => (await client.query<Row>(sql, [...parameters])).rows,
+    end: () => client.end(),
+  };
+}
+
 /** Over a connection of its own. */
 export async function rowsOf(
   server: string,
   sql: string,
   parameters: readonly unknown[] = [],
 ): Promise<readonly Row[]> {
-  const client = new Client({ connectionString: server });
-  await client.connect();
+  const connection = await connectTo(server);
   try {
-    return (await client.query<Row>(sql, [...parameters])).rows;
+    return await connection.rowsOf(sql, parameters);
   } finally {
-    await client.end();
+    await connection.end();
   }
 }
 

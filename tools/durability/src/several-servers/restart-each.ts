@@ -1,8 +1,7 @@
 /** Replaces one server after the other, and sees in the store when their turns have other owners. */
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { Client } from 'pg';
-
+import { connectTo } from '../served-turns/databases.ts';
 import type { Scene } from './scene.ts';
 
 /** From the signal to a server until another one owns what it ran, its saving included. */
@@ -15,17 +14,18 @@ const PAUSE_MS = 1_000;
 const LOOK_MS = 20;
 const RUNNING = 'select turn_id, epoch from turn where finished_at is null and state = 1';
 
-export async function restartEach({ group, database, note, miss }: Scene): Promise<void> {
-  const owners = await watchOwners(database);
+export async function restartEach(scene: Scene): Promise<void> {
+  const { group } = scene;
+  const owners = await watchOwners(scene.database);
   try {
     for (const pid of await group.pids()) {
       const stoppedAt = await group.replace(pid, 'SIGTERM');
       await wait(PAUSE_MS);
       const times = owners.changes.splice(0).map((at) => Math.round(at - stoppedAt));
       const longestMs = Math.max(0, ...times);
-      note({ kind: 'term', handedOff: times.length, longestMs });
+      scene.note({ kind: 'term', handedOff: times.length, longestMs });
       if (longestMs > HAND_OFF_MS)
-        miss(`a turn was handed off after ${longestMs} ms, not at most ${HAND_OFF_MS}`);
+        scene.miss(`a turn was handed off after ${longestMs} ms, not at most ${HAND_OFF_MS}`);
     }
   } finally {
     await owners.end();
@@ -37,13 +37,12 @@ async function watchOwners(database: string): Promise<{
   readonly changes: number[];
   end(): Promise<void>;
 }> {
-  const client = new Client({ connectionString: database });
-  await client.connect();
+  const connection = await connectTo(database);
   const changes: number[] = [];
-  const owners = new Map<string, string>();
+  const owners = new Map<unknown, unknown>();
   const over = new AbortController();
   const look = async (): Promise<void> => {
-    const { rows } = await client.query<{ turn_id: string; epoch: string }>(RUNNING);
+    const rows = await connection.rowsOf(RUNNING);
     const now = performance.now();
     for (const { turn_id: turnId, epoch } of rows) {
       const before = owners.get(turnId);
@@ -63,7 +62,11 @@ async function watchOwners(database: string): Promise<{
     changes,
     async end() {
       over.abort();
-      await looking.finally(() => client.end());
+      try {
+        await looking;
+      } finally {
+        await connection.end();
+      }
     },
   };
 }
