@@ -12,7 +12,7 @@ const HAND_OFF_MS = 1_000;
  */
 const PAUSE_MS = 1_000;
 const LOOK_MS = 20;
-const RUNNING = 'select turn_id, epoch from turn where finished_at is null and state = 1';
+const TURNS = 'select turn_id, epoch, state = 1 as is_owned from turn where finished_at is null';
 
 export async function restartEach(scene: Scene): Promise<void> {
   const { group } = scene;
@@ -21,6 +21,8 @@ export async function restartEach(scene: Scene): Promise<void> {
     for (const pid of await group.pids()) {
       const stoppedAt = await group.replace(pid, 'SIGTERM');
       await wait(PAUSE_MS);
+      // What it ran has been given back by now: of the others nobody waits.
+      while (owners.areMissing()) await wait(LOOK_MS);
       const times = owners.changes.splice(0).map((at) => Math.round(at - stoppedAt));
       const longestMs = Math.max(0, ...times);
       scene.note({ kind: 'term', handedOff: times.length, longestMs });
@@ -35,16 +37,20 @@ export async function restartEach(scene: Scene): Promise<void> {
 /** @returns with the moments, by the monotonic clock, at which turns that run have changed their owners */
 async function watchOwners(database: string): Promise<{
   readonly changes: number[];
+  /** Whether a turn that is not over has no owner. */
+  areMissing(): boolean;
   end(): Promise<void>;
 }> {
   const connection = await connectTo(database);
   const changes: number[] = [];
   const owners = new Map<unknown, unknown>();
+  let areMissing = false;
   const over = new AbortController();
   const look = async (): Promise<void> => {
-    const rows = await connection.rowsOf(RUNNING);
+    const rows = await connection.rowsOf(TURNS);
     const now = performance.now();
-    for (const { turn_id: turnId, epoch } of rows) {
+    areMissing = rows.some(({ is_owned: isOwned }) => isOwned !== true);
+    for (const { turn_id: turnId, epoch } of rows.filter(({ is_owned: isOwned }) => isOwned)) {
       const before = owners.get(turnId);
       if (before !== undefined && before !== epoch) changes.push(now);
       owners.set(turnId, epoch);
@@ -60,6 +66,7 @@ async function watchOwners(database: string): Promise<{
   looking.catch(() => undefined);
   return {
     changes,
+    areMissing: () => areMissing,
     async end() {
       over.abort();
       try {
