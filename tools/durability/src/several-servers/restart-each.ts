@@ -22,7 +22,7 @@ export async function restartEach(scene: Scene): Promise<void> {
       const stoppedAt = await group.replace(pid, 'SIGTERM');
       await wait(PAUSE_MS);
       // What it ran has been given back by now: of the others nobody waits.
-      while (owners.areMissing()) await wait(LOOK_MS);
+      while (owners.areMissing() && !scene.signal.aborted) await wait(LOOK_MS);
       const times = owners.changes.splice(0).map((at) => Math.round(at - stoppedAt));
       const longestMs = Math.max(0, ...times);
       scene.note({ kind: 'term', handedOff: times.length, longestMs });
