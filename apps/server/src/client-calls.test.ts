@@ -109,7 +109,7 @@ describe('a message over HTTP', () => {
 });
 
 describe('files over HTTP', () => {
-  it('are uploaded through connections that break, and whole', async () => {
+  it('are uploaded through connections that break, and whole', { tags: ['long'] }, async () => {
     const proxy = await cuttingProxy([200_000, 300_000, 250_000]);
     const { port, root } = await start({ allowHosts: [proxy.host] });
     proxy.leadTo(port);

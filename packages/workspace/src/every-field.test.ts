@@ -108,6 +108,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
     }),
   },
   plan: {
+    isLong: true,
     before: async (opened) => {
       const { root, clock } = opened;
       await writeFile(join(root, 'a.txt'), 'old\n');

@@ -51,18 +51,22 @@ async function writeCancelledAt(at: number) {
 const receiptsOf = (events: readonly TurnLogEntry[]) =>
   events.filter(({ kind, data }) => kind === 'write_session' && 'receipt' in (data as object));
 
-it('a cancel at any moment of a commit leaves a whole file with its receipt, or none of either', async () => {
-  const { renamedAt } = await writeCancelledAt(Number.POSITIVE_INFINITY);
-  const outcomes = new Set<string>();
-  for (let at = 1 + (renamedAt % STEP); at <= renamedAt + AFTER; at += STEP) {
-    const { events, root } = await writeCancelledAt(at);
-    const { status } = doneOf(events);
-    const files = (await readdir(root)).filter((name) => name !== '.orion');
-    const written = receiptsOf(events).length;
-    outcomes.add(written === 1 ? 'written' : 'not written');
-    expect([at, files, written]).toEqual([at, written === 1 ? ['a.txt'] : [], written]);
-    expect(['stopped', 'aborted', 'paused'], `at ${at}`).toContain(status);
-    if (written === 1) expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe(TEXT);
-  }
-  expect(outcomes).toEqual(new Set(['written', 'not written']));
-}, 180_000);
+it(
+  'a cancel at any moment of a commit leaves a whole file with its receipt, or none of either',
+  { tags: ['long'], timeout: 180_000 },
+  async () => {
+    const { renamedAt } = await writeCancelledAt(Number.POSITIVE_INFINITY);
+    const outcomes = new Set<string>();
+    for (let at = 1 + (renamedAt % STEP); at <= renamedAt + AFTER; at += STEP) {
+      const { events, root } = await writeCancelledAt(at);
+      const { status } = doneOf(events);
+      const files = (await readdir(root)).filter((name) => name !== '.orion');
+      const written = receiptsOf(events).length;
+      outcomes.add(written === 1 ? 'written' : 'not written');
+      expect([at, files, written]).toEqual([at, written === 1 ? ['a.txt'] : [], written]);
+      expect(['stopped', 'aborted', 'paused'], `at ${at}`).toContain(status);
+      if (written === 1) expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe(TEXT);
+    }
+    expect(outcomes).toEqual(new Set(['written', 'not written']));
+  },
+);

@@ -38,26 +38,30 @@ async function beSilentFor(seconds: number, { databaseUrl: url }: Place): Promis
 }
 
 // How soon is measured by `npm run dist`.
-it('takes over the turns of a killed process, and every turn ends once', async () => {
-  const place = await makePlace();
-  const first = run(place, { pauseMs: 60_000 });
-  await first.until('serves');
-  for (const conversation of ['a', 'b', 'c', 'd']) first.tell(conversation);
-  // Three have a slot; one waits.
-  await first.until('stored', 4);
-  await first.until('speaks', 3);
-  const second = run(place, { pauseMs: 1 });
-  // What waits is begun by any process at once.
-  await second.until('ended', 1);
-  const ids = idsOf(first.said, 'stored');
-  await first.kill('SIGKILL');
-  await beSilentFor(11, place);
-  await second.until('ended', 4);
-  expect(idsOf(second.said, 'ended').toSorted()).toEqual(ids.toSorted());
-  second.tell('stop');
-  await second.exit;
-  await requireWhole(place, ids);
-}, 180_000);
+it(
+  'takes over the turns of a killed process, and every turn ends once',
+  { tags: ['long'], timeout: 180_000 },
+  async () => {
+    const place = await makePlace();
+    const first = run(place, { pauseMs: 60_000 });
+    await first.until('serves');
+    for (const conversation of ['a', 'b', 'c', 'd']) first.tell(conversation);
+    // Three have a slot; one waits.
+    await first.until('stored', 4);
+    await first.until('speaks', 3);
+    const second = run(place, { pauseMs: 1 });
+    // What waits is begun by any process at once.
+    await second.until('ended', 1);
+    const ids = idsOf(first.said, 'stored');
+    await first.kill('SIGKILL');
+    await beSilentFor(11, place);
+    await second.until('ended', 4);
+    expect(idsOf(second.said, 'ended').toSorted()).toEqual(ids.toSorted());
+    second.tell('stop');
+    await second.exit;
+    await requireWhole(place, ids);
+  },
+);
 
 it(
   'goes on with what the only process left when it was killed, however short it has been silent',

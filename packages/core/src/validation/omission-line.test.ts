@@ -338,24 +338,30 @@ const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const SOURCE = /\.(?:[cm]?[jt]sx?|css|html|md|json|ya?ml|py|sh)$/u;
 
 describe('R249: real files', () => {
-  it('of this repository and of what it depends on have next to none', async ({ annotate }) => {
-    const files = [
-      ...sourcesBelow(join(ROOT, 'packages'), 600),
-      ...sourcesBelow(join(ROOT, 'docs'), 500),
-      ...sourcesBelow(join(ROOT, 'node_modules', '.pnpm'), 600),
-    ];
-    let lines = 0;
-    const found: string[] = [];
-    for (const file of files) {
-      for (const line of readFileSync(file, 'utf8').split('\n')) {
-        lines += 1;
-        if (isOmission(line)) found.push(`${file.slice(ROOT.length)}: ${line.trim()}`);
+  it(
+    'of this repository and of what it depends on have next to none',
+    { tags: ['long'] },
+    async ({ annotate }) => {
+      const files = [
+        ...sourcesBelow(join(ROOT, 'packages'), 600),
+        ...sourcesBelow(join(ROOT, 'docs'), 500),
+        ...sourcesBelow(join(ROOT, 'node_modules', '.pnpm'), 600),
+      ];
+      let lines = 0;
+      const found: string[] = [];
+      for (const file of files) {
+        for (const line of readFileSync(file, 'utf8').split('\n')) {
+          lines += 1;
+          if (isOmission(line)) found.push(`${file.slice(ROOT.length)}: ${line.trim()}`);
+        }
       }
-    }
-    await annotate(`${found.length} of ${lines} lines in ${files.length} files are taken for one`);
-    expect(lines).toBeGreaterThan(100_000);
-    expect(found.length, found.join('\n')).toBeLessThanOrEqual(lines / 100_000);
-  });
+      await annotate(
+        `${found.length} of ${lines} lines in ${files.length} files are taken for one`,
+      );
+      expect(lines).toBeGreaterThan(100_000);
+      expect(found.length, found.join('\n')).toBeLessThanOrEqual(lines / 100_000);
+    },
+  );
 });
 
 function sourcesBelow(folder: string, most: number): readonly string[] {

@@ -48,17 +48,21 @@ it('ends a file that takes too long, and answers the others', async () => {
   ]);
 });
 
-it('ends a file that takes too much memory, and answers the others', async () => {
-  const texts = new Map([
-    ['greedy.java', GREEDY],
-    ['b.java', 'class Sound {}'],
-  ]);
-  const { files } = await outlineTexts(texts);
-  expect(files).toMatchObject([
-    { path: 'greedy.java', error: 'Parsing it failed, most likely for lack of memory.' },
-    { definitions: ['1 class: class Sound'] },
-  ]);
-});
+it(
+  'ends a file that takes too much memory, and answers the others',
+  { tags: ['long'] },
+  async () => {
+    const texts = new Map([
+      ['greedy.java', GREEDY],
+      ['b.java', 'class Sound {}'],
+    ]);
+    const { files } = await outlineTexts(texts);
+    expect(files).toMatchObject([
+      { path: 'greedy.java', error: 'Parsing it failed, most likely for lack of memory.' },
+      { definitions: ['1 class: class Sound'] },
+    ]);
+  },
+);
 
 it('gives all grammars of a thread no more than 256 MiB together', { tags: ['long'] }, async () => {
   const workerData = { language: 'java', source: GREEDY };
@@ -88,7 +92,7 @@ it('ends when it is aborted', async () => {
   clearTimeout(timer);
 });
 
-it('reads what is nested deep, without a stack that could end', async () => {
+it('reads what is nested deep, without a stack that could end', { tags: ['long'] }, async () => {
   const texts = new Map([
     ['open.ts', repeated('[', 100_000)],
     ['closed.py', repeated('(', 100_000) + repeated(')', 100_000)],

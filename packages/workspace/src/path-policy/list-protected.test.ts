@@ -77,7 +77,7 @@ it('leaves out what the settings allow', async () => {
   expect(deep.paths).toEqual(['.idea']);
 });
 
-it('says that there are too many to list', async () => {
+it('says that there are too many to list', { tags: ['long'] }, async () => {
   const files = Array.from({ length: 1_001 }, (_, at) => `${at}/.env`);
   const { paths, truncated } = await listed(files);
   expect([paths.length, truncated]).toEqual([1_000, true]);

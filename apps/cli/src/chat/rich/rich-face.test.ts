@@ -418,27 +418,31 @@ describe('questions', () => {
 });
 
 describe('the screen', () => {
-  it('300 lines of an answer appear once, in order, over four widths', async () => {
-    const { face, terminal } = await open({ columns: 100 });
-    face.show(BUSY);
-    const widths = [100, 60, 90, 41];
-    for (let line = 0; line < 300; line += 1) {
-      face.say(`- line ${line} of the answer\n`);
-      if (line % 75 === 74) {
-        await terminal.shows(`line ${line} of`);
-        // Long enough for a frame not to be on its way any more: else its rows may stay, as stale ones.
-        await new Promise((resolve) => setTimeout(resolve, 260));
-        await terminal.resize(widths[(line - 74) / 75] ?? 80, 24);
+  it(
+    '300 lines of an answer appear once, in order, over four widths',
+    { tags: ['long'] },
+    async () => {
+      const { face, terminal } = await open({ columns: 100 });
+      face.show(BUSY);
+      const widths = [100, 60, 90, 41];
+      for (let line = 0; line < 300; line += 1) {
+        face.say(`- line ${line} of the answer\n`);
+        if (line % 75 === 74) {
+          await terminal.shows(`line ${line} of`);
+          // Long enough for a frame not to be on its way any more: else its rows may stay, as stale ones.
+          await new Promise((resolve) => setTimeout(resolve, 260));
+          await terminal.resize(widths[(line - 74) / 75] ?? 80, 24);
+        }
       }
-    }
-    face.endSaying();
-    face.show({ ...IDLE, status: ['over'] });
-    await terminal.shows('over');
-    const lines = (await terminal.lines()).filter((line) => line.includes('of the answer'));
-    expect(lines.map((line) => Number(/\d+/u.exec(line)?.[0]))).toEqual(
-      Array.from({ length: 300 }, (_, index) => index),
-    );
-  });
+      face.endSaying();
+      face.show({ ...IDLE, status: ['over'] });
+      await terminal.shows('over');
+      const lines = (await terminal.lines()).filter((line) => line.includes('of the answer'));
+      expect(lines.map((line) => Number(/\d+/u.exec(line)?.[0]))).toEqual(
+        Array.from({ length: 300 }, (_, index) => index),
+      );
+    },
+  );
 
   it('a resize at every step keeps the transcript and the draft', async () => {
     const { face, terminal } = await open();

@@ -108,7 +108,7 @@ describe('a unified diff', () => {
     expect(text.length).toBeLessThanOrEqual(50);
   });
 
-  it('tells regions that are too large to compare as they stand', async () => {
+  it('tells regions that are too large to compare as they stand', { tags: ['long'] }, async () => {
     const { text } = await diffAfter(
       numbers(1, 60_000),
       [{ type: 'overwrite', content: numbers(2, 60_001) }],

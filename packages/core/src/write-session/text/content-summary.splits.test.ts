@@ -112,13 +112,17 @@ test('C4: a pair in two pieces has four bytes, a lone half three', () => {
   expect(summaryOf([`${'é'.repeat(9_000)}\ud83d`, '\ude00']).bytes).toBe(18_004);
 });
 
-test('C2: the summary of 8 MB stays small, in small pieces and in large ones (C3)', () => {
-  const text = 'const value = compute(1);\n'.repeat(16);
-  let summary = createSummary();
-  for (let count = 0; count < 20_000; count += 1) summary = appendToSummary(summary, text);
-  expect(summary.bytes).toBe(20_000 * text.length);
-  expect(JSON.stringify({ ...summary, tail: keptOf(summary) }).length).toBeLessThan(600_000);
-});
+test(
+  'C2: the summary of 8 MB stays small, in small pieces and in large ones (C3)',
+  { tags: ['long'] },
+  () => {
+    const text = 'const value = compute(1);\n'.repeat(16);
+    let summary = createSummary();
+    for (let count = 0; count < 20_000; count += 1) summary = appendToSummary(summary, text);
+    expect(summary.bytes).toBe(20_000 * text.length);
+    expect(JSON.stringify({ ...summary, tail: keptOf(summary) }).length).toBeLessThan(600_000);
+  },
+);
 
 describe('the prefix ledger', () => {
   test('compares lines without their trailing blanks', () => {

@@ -59,22 +59,26 @@ test('where the rest of the document is how the anchor begins, it is asked again
   expect(verdictOn(`${enough}!`)).toMatchObject({ kind: 'verified', rest: `${enough}!` });
 });
 
-test('in repetitive content it is verified or asked again, never joined wrongly (rules 5 and 6)', () => {
-  let verified = 0;
-  fc.assert(
-    fc.property(cutDocument(repetitiveDocuments), ({ document, saved }) => {
-      const reply = document.text.slice(anchorStart(saved, anchorFor(saved)));
-      const verdict = readReply(saved, reply, { kind: document.kind });
-      if (verdict.kind === 'verified') verified += 1;
-      else
-        expect(verdict).toMatchObject({
-          kind: 'hopeless',
-          reason: expect.stringMatching(/^(?:several_alignments|anchor_repeated)$/u),
-        });
-      expect([null, document.text]).toContain(joinedContent(saved, verdict));
-    }),
-    { numRuns: 1_000 },
-  );
-  // Where a run of equal lines goes on, the reply is asked again: a model loses count there.
-  expect(verified).toBeGreaterThan(100);
-}, 60_000);
+test(
+  'in repetitive content it is verified or asked again, never joined wrongly (rules 5 and 6)',
+  { tags: ['long'], timeout: 60_000 },
+  () => {
+    let verified = 0;
+    fc.assert(
+      fc.property(cutDocument(repetitiveDocuments), ({ document, saved }) => {
+        const reply = document.text.slice(anchorStart(saved, anchorFor(saved)));
+        const verdict = readReply(saved, reply, { kind: document.kind });
+        if (verdict.kind === 'verified') verified += 1;
+        else
+          expect(verdict).toMatchObject({
+            kind: 'hopeless',
+            reason: expect.stringMatching(/^(?:several_alignments|anchor_repeated)$/u),
+          });
+        expect([null, document.text]).toContain(joinedContent(saved, verdict));
+      }),
+      { numRuns: 1_000 },
+    );
+    // Where a run of equal lines goes on, the reply is asked again: a model loses count there.
+    expect(verified).toBeGreaterThan(100);
+  },
+);
