@@ -41,6 +41,7 @@ export function judgeProcess({ name, samples, lives }: WatchedProcess, half: num
       rssMbAMinute: rounded(slopePerMinute(warm, ({ rssKb }) => rssKb / 1024)),
       liveMb: lives.map(({ liveKb }) => rounded(liveKb / 1024)),
       moreLiveMb: rounded(live),
+      codeMb: lives.map(({ codeKb }) => rounded(codeKb / 1024)),
       nativeMb: lives.map(({ nativeKb }) => Math.round(nativeKb / 1024)),
       moreNativeMb: rounded(native),
       descriptors: [fewest(warm.slice(0, middle)), fewest(warm.slice(middle))],

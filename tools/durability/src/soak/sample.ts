@@ -1,6 +1,7 @@
 /** What a process of the server uses, seen from outside. */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { HeapCodeStatistics } from 'node:v8';
 
 import type { Preload } from '../served-turns/stage.ts';
 
@@ -32,11 +33,15 @@ export async function takeSample(pid: number, seconds: number): Promise<Sample> 
  */
 export type LiveSample = {
   readonly seconds: number;
-  /** In the heap, and what its objects hold outside of it. */
+  /** In the heap, and what its objects hold outside of it, without compiled code. */
   readonly liveKb: number;
+  /** Code that the engine has compiled: the more, the longer each place has been in use. */
+  readonly codeKb: number;
   /** Resident and not of the heap: what native code has allocated, and the program itself. */
   readonly nativeKb: number;
 };
+
+type MemoryOfProcess = NodeJS.MemoryUsage & HeapCodeStatistics;
 
 export function liveMemory(file: string): Preload {
   return {
@@ -61,8 +66,14 @@ export async function takeLiveSample(
     process.kill(pid, 0);
     text = await readFile(file, 'utf8').catch(() => null);
   }
-  const { rss, heapTotal, heapUsed, external } = JSON.parse(text) as NodeJS.MemoryUsage;
-  return { seconds, liveKb: (heapUsed + external) / 1024, nativeKb: (rss - heapTotal) / 1024 };
+  const { rss, heapTotal, heapUsed, external, ...compiled } = JSON.parse(text) as MemoryOfProcess;
+  const code = compiled.code_and_metadata_size + compiled.bytecode_and_metadata_size;
+  return {
+    seconds,
+    liveKb: (heapUsed + external - code) / 1024,
+    codeKb: code / 1024,
+    nativeKb: (rss - heapTotal) / 1024,
+  };
 }
 
 const LOOK_MS = 20;
