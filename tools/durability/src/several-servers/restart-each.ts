@@ -12,23 +12,27 @@ const HAND_OFF_MS = 1_000;
  */
 const PAUSE_MS = 1_000;
 const LOOK_MS = 20;
+/** 1 is the state of a turn that has an owner. */
 const TURNS = 'select turn_id, epoch, state = 1 as is_owned from turn where finished_at is null';
 
 export async function restartEach(scene: Scene): Promise<void> {
   const { group } = scene;
+  let handedOff = 0;
   const owners = await watchOwners(scene.database);
   try {
     for (const pid of await group.pids()) {
       const stoppedAt = await group.replace(pid, 'SIGTERM');
       await wait(PAUSE_MS);
-      // What it ran has been given back by now: of the others nobody waits.
+      // It has ended, and so given back what it ran: those turns are the only ones that wait for an owner.
       while (owners.areMissing() && !scene.signal.aborted) await wait(LOOK_MS);
       const times = owners.changes.splice(0).map((at) => Math.round(at - stoppedAt));
       const longestMs = Math.max(0, ...times);
+      handedOff += times.length;
       scene.note({ kind: 'term', handedOff: times.length, longestMs });
       if (longestMs > HAND_OFF_MS)
         scene.miss(`a turn was handed off after ${longestMs} ms, not at most ${HAND_OFF_MS}`);
     }
+    if (handedOff === 0) scene.miss('no turn was handed off');
   } finally {
     await owners.end();
   }
