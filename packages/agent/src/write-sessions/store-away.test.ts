@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { OrionError, systemClock } from '@orion/contracts';
-import type { SessionContent, SessionMetadata, Workspace } from '@orion/contracts';
+import type { Clock, SessionContent, SessionMetadata, Workspace } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { SESSION_RECORD as RECORD } from '@orion/testkit/records';
 import { openStore } from '@orion/trace-store';
@@ -25,6 +25,30 @@ function unavailable(): OrionError {
   return new OrionError({ code: 'STORE_UNAVAILABLE', message: 'It is away', retryable: true });
 }
 
+/** A workspace whose sessions are in a real database, but for what `change` puts in front of it. */
+async function openWorkspace(
+  change: (inner: SessionContent) => Partial<SessionContent>,
+  clock: Clock = systemClock,
+): Promise<{ readonly workspace: Workspace; readonly events: readonly string[] }> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'orion-away-')));
+  const store = openStore({ kind: 'postgres', url: own.url() }, { clock: systemClock });
+  const shared = sharedStateOf(store);
+  const inner = shared.sessions();
+  const events: string[] = [];
+  const workspace = await createWorkspace({
+    root,
+    clock,
+    shared: { ...shared, sessions: () => ({ ...inner, ...change(inner) }) },
+    onEvent: (type) => void events.push(type),
+  });
+  onTestFinished(async () => {
+    await workspace.close();
+    await store.close();
+    await rm(root, { recursive: true, force: true });
+  });
+  return { workspace, events };
+}
+
 async function metadataOf(workspace: Workspace): Promise<SessionMetadata> {
   return {
     version: 1,
@@ -40,30 +64,15 @@ async function metadataOf(workspace: Workspace): Promise<SessionMetadata> {
 }
 
 test('a session that was put away without an answer is put away', async () => {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'orion-away-')));
-  const store = openStore({ kind: 'postgres', url: own.url() }, { clock: systemClock });
-  const shared = sharedStateOf(store);
-  const inner = shared.sessions();
   let isLost = true;
-  const sessions: SessionContent = {
-    ...inner,
+  const { workspace } = await openWorkspace((inner) => ({
     async putAway(...which) {
       const isPutAway = await inner.putAway(...which);
       if (!isLost) return isPutAway;
       isLost = false;
       throw unavailable();
     },
-  };
-  const workspace = await createWorkspace({
-    root,
-    clock: systemClock,
-    shared: { ...shared, sessions: () => sessions },
-  });
-  onTestFinished(async () => {
-    await workspace.close();
-    await store.close();
-    await rm(root, { recursive: true, force: true });
-  });
+  }));
   const handle = await workspace.sessions.begin(await metadataOf(workspace));
   handle.append('one');
   await handle.save(RECORD);
@@ -74,37 +83,23 @@ test('a session that was put away without an answer is put away', async () => {
 });
 
 test('a session goes on in memory while its database is away, and nothing is decided meanwhile', async () => {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'orion-away-')));
-  const store = openStore({ kind: 'postgres', url: own.url() }, { clock: systemClock });
-  const shared = sharedStateOf(store);
   let weather: Weather = 'fine';
-  const inner = shared.sessions();
-  const sessions: SessionContent = {
-    ...inner,
-    async append(appends) {
-      if (weather === 'away') throw unavailable();
-      const outcomes = await inner.append(appends);
-      if (weather === 'lost') throw unavailable();
-      return outcomes;
-    },
-    async decide(owner, commit) {
-      if (weather === 'away') throw unavailable();
-      return inner.decide(owner, commit);
-    },
-  };
-  const events: string[] = [];
   const clock = createFakeClock(Date.now());
-  const workspace = await createWorkspace({
-    root,
+  const { workspace, events } = await openWorkspace(
+    (inner) => ({
+      async append(appends) {
+        if (weather === 'away') throw unavailable();
+        const outcomes = await inner.append(appends);
+        if (weather === 'lost') throw unavailable();
+        return outcomes;
+      },
+      async decide(owner, commit) {
+        if (weather === 'away') throw unavailable();
+        return inner.decide(owner, commit);
+      },
+    }),
     clock,
-    shared: { ...shared, sessions: () => sessions },
-    onEvent: (type) => void events.push(type),
-  });
-  onTestFinished(async () => {
-    await workspace.close();
-    await store.close();
-    await rm(root, { recursive: true, force: true });
-  });
+  );
   const handle = await workspace.sessions.begin(await metadataOf(workspace));
   handle.append('one ');
   await clock.advance(50);
