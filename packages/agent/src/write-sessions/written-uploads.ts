@@ -23,13 +23,6 @@ export class WrittenUploads {
     }
   }
 
-  /** Null for a session that was not written. */
-  async find(sessionId: string): Promise<WrittenUpload | null> {
-    const known = this.#receipts.get(sessionId);
-    if (known !== undefined) return known;
-    return writtenChange(sessionId, await this.#workspace.findChangedFile(sessionId));
-  }
-
   /** What `use` makes of a session, or the file that another process has written of it since it was found. */
   async orWritten<Result>(
     sessionId: string,
@@ -39,9 +32,16 @@ export class WrittenUploads {
       return await use();
     } catch (error) {
       if (!OrionError.isInstance(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
-      const written = await this.find(sessionId);
+      const written = await this.#find(sessionId);
       if (written === null) throw error;
       return written;
     }
+  }
+
+  /** Null for a session that was not written. */
+  async #find(sessionId: string): Promise<WrittenUpload | null> {
+    const known = this.#receipts.get(sessionId);
+    if (known !== undefined) return known;
+    return writtenChange(sessionId, await this.#workspace.findChangedFile(sessionId));
   }
 }
