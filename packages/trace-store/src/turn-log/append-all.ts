@@ -262,8 +262,10 @@ function putOne(database: SqlRunner, put: Put): Promise<readonly SqlRow[]> {
 }
 
 /**
- * Locks turns in the order of their numbers, so that two processes with the same turns do not lock each other out. The
- * statement has no name on the server, so that it is planned for these arrays each time: a plan for any of them is
+ * A turn of another owner does not match and is not locked, so that two processes hardly ever lock each other out; they
+ * are told, and try it turn by turn. To lock all turns first, in an order, would take a third more of Postgres.
+ *
+ * The statement has no name on the server, so that it is planned for these arrays each time: a plan for any of them is
  * several times slower.
  */
 function putGroup(database: SqlDatabase, puts: readonly Put[]): Promise<readonly SqlRow[]> {
@@ -280,13 +282,10 @@ function putGroup(database: SqlDatabase, puts: readonly Put[]): Promise<readonly
   const events = puts.flatMap((put) => put.events);
   const places = puts.flatMap((put, index) => put.events.map(() => index + 1));
   return database.all(
-    `with given as (
+    `with batch as (
        select * from unnest(
            $1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::text[], $11::text[])
          with ordinality as given (turn_id, epoch, after_seq, events, turn_end, checkpoint, shared, place)
-     ), batch as (
-       select given.* from given join turn on turn.turn_id = given.turn_id
-       order by turn.turn_no for update of turn
      ), moved as (
        ${move}, turn.shared, batch.shared as given, batch.events, batch.place
      ), stored as (

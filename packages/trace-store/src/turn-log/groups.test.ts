@@ -90,3 +90,28 @@ test('Postgres: two that lock each other out: the turns are stored one by one', 
     await database.close();
   }
 }, 20_000);
+
+test('Postgres: a process that has lost a turn does not wait for its new owner', async () => {
+  const database = await openPostgres(own.url());
+  await migrate(database);
+  const log = createSqlTurnLog(database, { clock });
+  const claims = [await log.acquire('kept', 1), await log.acquire('lost', 1)];
+  await log.acquire('lost', 2);
+  const owner = new Client({ connectionString: own.url() });
+  await owner.connect();
+  try {
+    await owner.query('begin');
+    await owner.query(`select 1 from turn where turn_id = 'lost' for update`);
+    const outcomes = await log.appendAll(
+      claims.map((claim) => ({
+        ...claim,
+        expectSeq: 1,
+        events: [{ seq: 1, kind: 'chunk', data: null }],
+      })),
+    );
+    expect(outcomes).toEqual([stored, { kind: 'fenced' }]);
+  } finally {
+    await owner.end();
+    await database.close();
+  }
+});
