@@ -1,8 +1,11 @@
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
 import { readCount } from '@orion/common';
 
 import { takeOverBuiltins } from './src/simulation/builtins.ts';
+import { runInProcesses } from './src/simulation/in-processes.ts';
+import type { SeedsResult } from './src/simulation/in-processes.ts';
 import { PLANTED_DEFECTS } from './src/simulation/planted-defects.ts';
 import { runSeed } from './src/simulation/run-seed.ts';
 import type { RunOutcome } from './src/simulation/run-seed.ts';
@@ -15,6 +18,8 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '200' },
     /** The first one. */
     seed: { type: 'string', default: '1' },
+    /** Among which the seeds are shared out. Traces and planted defects take one. */
+    processes: { type: 'string', default: String(availableParallelism()) },
     /** Plants each defect, and passes if each is noticed within so many seeds. */
     planted: { type: 'boolean', default: false },
     /** Plants this one. */
@@ -33,12 +38,16 @@ const startedAt = monotonic();
 const seconds = (): number => Math.round((monotonic() - startedAt) / 100) / 10;
 const first = readCount('seed', values.seed);
 const seeds = readCount('seeds', values.seeds);
+const processes = values.trace ? 1 : readCount('processes', values.processes, 1);
 let world = new World(0);
-takeOverFiles();
-takeOverBuiltins(() => ({ clock: world.clock, chance: world.ids }));
-process.on('unhandledRejection', (error) => {
-  world.fail(`unhandled: ${error instanceof Error ? error.stack : String(error)}`);
-});
+
+function takeOver(): void {
+  takeOverFiles();
+  takeOverBuiltins(() => ({ clock: world.clock, chance: world.ids }));
+  process.on('unhandledRejection', (error) => {
+    world.fail(`unhandled: ${error instanceof Error ? error.stack : String(error)}`);
+  });
+}
 
 type Run = (seed: number, how?: { isCalm?: boolean; isSilent?: boolean }) => Promise<RunOutcome>;
 
@@ -57,7 +66,8 @@ async function openRuns(name: string | null): Promise<Run> {
   return run;
 }
 
-async function runSeeds(name: string | null): Promise<object> {
+async function runSeeds(name: string | null): Promise<SeedsResult> {
+  takeOver();
   const run = await openRuns(name);
   const sum = { turns: 0, faults: 0, givenUp: 0, resets: 0 };
   let longestMs = 0;
@@ -74,14 +84,17 @@ async function runSeeds(name: string | null): Promise<object> {
     if (failures.length === 0) continue;
     failed.push(seed);
     for (const failure of failures) process.stderr.write(`seed ${seed}: ${failure}\n`);
-    process.stderr.write(`  to repeat it: npm run simulate -- --seeds 1 --seed ${seed} --trace\n`);
+    const planted = name === null ? '' : ` --defect ${name}`;
+    process.stderr.write(
+      `  to repeat it: npm run simulate -- --seeds 1 --seed ${seed}${planted} --trace\n`,
+    );
   }
-  process.exitCode = failed.length === 0 ? 0 : 1;
-  return { seeds, ...sum, longestMs, failed, seconds: seconds() };
+  return { seeds, ...sum, longestMs, failed };
 }
 
 /** By which seed each defect was noticed. */
 async function runPlanted(): Promise<object> {
+  takeOver();
   const noticed: Record<string, number | null> = {};
   for (const name of Object.keys(PLANTED_DEFECTS)) {
     const run = await openRuns(name);
@@ -90,10 +103,20 @@ async function runPlanted(): Promise<object> {
       if ((await run(seed)).failures.length > 0) noticed[name] = seed;
   }
   process.exitCode = Object.values(noticed).includes(null) ? 1 : 0;
-  return { planted: noticed, seconds: seconds() };
+  return { planted: noticed };
+}
+
+async function runAll(): Promise<object> {
+  const defect = values.defect ?? null;
+  const result =
+    processes > 1 && seeds > 1
+      ? await runInProcesses({ first, seeds }, { processes, defect })
+      : await runSeeds(defect);
+  process.exitCode = result.failed.length === 0 ? 0 : 1;
+  return result;
 }
 
 if (values.defect !== undefined && PLANTED_DEFECTS[values.defect] === undefined)
   throw new Error(`--defect is one of ${Object.keys(PLANTED_DEFECTS).join(', ')}`);
-const line = values.planted ? await runPlanted() : await runSeeds(values.defect ?? null);
-process.stdout.write(`${JSON.stringify(line)}\n`);
+const line = values.planted ? await runPlanted() : await runAll();
+process.stdout.write(`${JSON.stringify({ ...line, seconds: seconds() })}\n`);
