@@ -1,6 +1,7 @@
+import type { TurnClaim, TurnLog } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { Client } from 'pg';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openPostgres } from '../engine/postgres.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSqlite } from '../engine/sqlite.ts';
@@ -57,61 +58,63 @@ test.each([
   await database.close();
 });
 
-test('Postgres: two that lock each other out: the turns are stored one by one', async () => {
-  const database = await openPostgres(own.url());
-  await migrate(database);
-  const log = createSqlTurnLog(database, { clock });
-  const claims = [await log.acquire('first', 1), await log.acquire('second', 1)];
-  const other = new Client({ connectionString: own.url() });
-  await other.connect();
-  try {
-    // The one that notices first is the one that gives way.
-    await other.query(`set deadlock_timeout = '30s'`);
+/** Appends the first event of each of these turns. */
+function appendAll(log: TurnLog, claims: readonly TurnClaim[]) {
+  const events = [{ seq: 1, kind: 'chunk', data: null }];
+  return log.appendAll(claims.map((claim) => ({ ...claim, expectSeq: 1, events })));
+}
+
+const UNTIL_SOMEBODY_WAITS = `do $$ begin
+  while not exists (select 1 from pg_locks where not granted) loop perform pg_sleep(0.01); end loop;
+end $$`;
+
+describe('Postgres, beside another connection', () => {
+  let database: SqlDatabase;
+  let log: TurnLog;
+  let other: Client;
+  beforeEach(async () => {
+    database = await openPostgres(own.url());
+    await migrate(database);
+    log = createSqlTurnLog(database, { clock });
+    other = new Client({ connectionString: own.url() });
+    await other.connect();
     await other.query('begin');
-    await other.query(`select 1 from turn where turn_id = 'second' for update`);
-    const appending = log.appendAll(
-      claims.map((claim) => ({
-        ...claim,
-        expectSeq: 1,
-        events: [{ seq: 1, kind: 'chunk', data: null }],
-      })),
-    );
-    await other.query(
-      `do $$ begin
-         while not exists (select 1 from pg_locks where not granted) loop perform pg_sleep(0.01); end loop;
-       end $$`,
-    );
-    const locked = other.query(`select 1 from turn where turn_id = 'first' for update`);
-    await locked;
-    await other.query('commit');
-    expect(await appending).toEqual([stored, stored]);
-  } finally {
+  });
+  afterEach(async () => {
     await other.end();
     await database.close();
-  }
-}, 20_000);
+  });
 
-test('Postgres: a process that has lost a turn does not wait for its new owner', async () => {
-  const database = await openPostgres(own.url());
-  await migrate(database);
-  const log = createSqlTurnLog(database, { clock });
-  const claims = [await log.acquire('kept', 1), await log.acquire('lost', 1)];
-  await log.acquire('lost', 2);
-  const owner = new Client({ connectionString: own.url() });
-  await owner.connect();
-  try {
-    await owner.query('begin');
-    await owner.query(`select 1 from turn where turn_id = 'lost' for update`);
-    const outcomes = await log.appendAll(
-      claims.map((claim) => ({
-        ...claim,
-        expectSeq: 1,
-        events: [{ seq: 1, kind: 'chunk', data: null }],
-      })),
-    );
-    expect(outcomes).toEqual([stored, { kind: 'fenced' }]);
-  } finally {
-    await owner.end();
-    await database.close();
-  }
+  test('two that lock each other out: the turns are stored one by one', async () => {
+    const claims = [await log.acquire('first', 1), await log.acquire('second', 1)];
+    // The one that notices first is the one that gives way.
+    await other.query(`set deadlock_timeout = '30s'`);
+    await other.query(`select 1 from turn where turn_id = 'second' for update`);
+    const appending = appendAll(log, claims);
+    await other.query(UNTIL_SOMEBODY_WAITS);
+    await other.query(`select 1 from turn where turn_id = 'first' for update`);
+    await other.query('commit');
+    expect(await appending).toEqual([stored, stored]);
+  }, 20_000);
+
+  test('a process that has lost a turn does not wait for its new owner', async () => {
+    const claims = [await log.acquire('kept', 1), await log.acquire('lost', 1)];
+    await log.acquire('lost', 2);
+    await other.query(`select 1 from turn where turn_id = 'lost' for update`);
+    expect(await appendAll(log, claims)).toEqual([stored, { kind: 'fenced' }]);
+  });
+
+  test.each([
+    ['cancelled', 'cancel_requested_at = 1', { ...stored, cancelRequested: true }],
+    ['taken by another', 'epoch = epoch + 1', { kind: 'fenced' }],
+    ['over', 'finished_at = 1', { kind: 'finished' }],
+  ])('a turn that is %s by the time its row is free', async (state, change, outcome) => {
+    const claims = [await log.acquire(`beside ${state}`, 1), await log.acquire(state, 1)];
+    await other.query(`update turn set ${change} where turn_id = $1`, [state]);
+    const appending = appendAll(log, claims);
+    await other.query(UNTIL_SOMEBODY_WAITS);
+    await other.query('commit');
+    expect(await appending).toEqual([stored, outcome]);
+    expect(await log.read(state, 0)).toHaveLength(outcome.kind === 'stored' ? 1 : 0);
+  });
 });
