@@ -433,7 +433,7 @@ function createLines(root: string, showsPrompts: boolean): LineOf {
       }) ?? ''
     )
       .replaceAll(root, '<workspace>')
-      .replaceAll(/\b\d{8}T\d{9}Z-[0-9a-f]{8}\b/g, named('backup'))
+      .replaceAll(/\b\d{8}T\d{9}Z-(?:[0-9a-f]{8}){1,2}\b/g, named('backup'))
       .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, named('id'))
       .replaceAll(/\b(DONE |tail-)[0-9a-f]{4}\b/g, '$1<hex>')
       // The clock goes on while a turn waits for the disk.

@@ -238,7 +238,9 @@ function openWorkspace(
       changesOf(await onDisk('read the backups', () => listMadeChanges(committer))),
     findChangedFile: async (changeId) => {
       const found = await onDisk('read the backups', () => backups.find(changeId));
-      return found && { target_file: found.path, operation: found.operation, after: found.after };
+      if (found === null) return null;
+      const { id, path, operation, before, after } = found;
+      return { backup_id: id, target_file: path, operation, before, after };
     },
     undo: (request) => undoChange(committer, request),
     readVersion: (path, sha256) => fileVersion({ policy, backups }, path, sha256),

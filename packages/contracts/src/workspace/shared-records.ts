@@ -13,6 +13,8 @@ export interface SharedRecords {
   ): Promise<void>;
   /** Null if there is none. */
   get(place: RecordPlace, name: string): Promise<string | null>;
+  /** Of all records of the place, in no order. */
+  names(place: RecordPlace): Promise<readonly string[]>;
   /** All of the place, in no order. */
   list(place: RecordPlace): Promise<readonly SharedRecord[]>;
   /** Nothing for a record without bytes. */

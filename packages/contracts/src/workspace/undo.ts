@@ -5,12 +5,10 @@ export interface WorkspaceUndo {
   /** The changes that can be undone, newest first. */
   listChanges(): Promise<readonly RecordedChange[]>;
   /**
-   * The file of a change, or the last one of several; null if no change with this id is kept. Reads the changes from the
-   * newest to the one that is found.
+   * The file of a change, or the last one of several; null if no change with this id is kept. Takes no longer the more
+   * changes there are, but for a list of their names.
    */
-  findChangedFile(
-    changeId: string,
-  ): Promise<Pick<RecordedFile, 'target_file' | 'operation' | 'after'> | null>;
+  findChangedFile(changeId: string): Promise<Omit<RecordedFile, 'undone'> | null>;
   /**
    * Restores the previous bytes of every file of a change. Removes files that the change created. Keeps the bytes that
    * it replaces, so an undo can be undone. Skips files that already have their previous bytes.

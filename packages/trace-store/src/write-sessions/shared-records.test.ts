@@ -46,6 +46,7 @@ test('a record is read as it was stored, by its place and name', async () => {
   expect(await records.get({ ...PLACE, kind: 'page' }, 'one')).toBe('{"of":"page"}');
   expect(await records.get({ ...PLACE, root: '/v' }, 'one')).toBeNull();
   expect((await records.list(PLACE)).map(({ name }) => name).toSorted()).toEqual(['none', 'one']);
+  expect((await records.names(PLACE)).toSorted()).toEqual(['none', 'one']);
   await records.remove(PLACE, 'one');
   expect(await records.get(PLACE, 'one')).toBeNull();
   expect(await bytesOf('one')).toHaveLength(0);
@@ -74,4 +75,21 @@ test('of several that are stored at once under one name one stays, and nothing e
       select 1 from shared_record where kind = 'backup'`,
     ),
   ).toEqual([]);
+});
+
+test('what processes left that died while they stored it goes when another one stores its first', async () => {
+  const half = (name: string, age: string) => `with made as (
+      insert into shared_record (root, kind, name, text, is_whole, stored_at)
+      values ('/w', 'backup', '${name}', '{}', false, extract(epoch from now() - interval '${age}') * 1000)
+      returning record_no)
+    insert into shared_piece select record_no, 0, 'abc' from made`;
+  await execute(own.url(), half('old', '61 minutes'));
+  await execute(own.url(), half('young', '59 minutes'));
+  const other = openStore({ kind: 'postgres', url: own.url() }, { clock: createFakeClock() });
+  await other.sharedRecords?.put(PLACE, 'first', '{}');
+  await other.close();
+  const left = 'select name from shared_record left join shared_piece using (record_no)';
+  expect(await execute(own.url(), `${left} where not is_whole or data is not null`)).toEqual([
+    { name: 'young' },
+  ]);
 });

@@ -5,6 +5,8 @@ import { sessionSql } from './session-rows.ts';
 const PIECE_BYTES = 256 * 1024;
 /** What a process left that died while it stored a record. */
 const HALF_MADE_MS = 60 * 60 * 1000;
+/** Looked for with the first record that a process stores, and then so seldom: it takes longer the more there are. */
+const TIDY_EVERY = 100;
 
 /**
  * Shared records in a database.
@@ -14,9 +16,12 @@ const HALF_MADE_MS = 60 * 60 * 1000;
  */
 export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
   const { now, encoded, encoding } = sessionSql(database.dialect);
+  let stored = 0;
   return {
     async put({ root, kind }, name, text, bytes) {
-      await removeRecords(database, `not is_whole and stored_at < ${now} - ${HALF_MADE_MS}`, []);
+      if (stored % TIDY_EVERY === 0)
+        await removeRecords(database, `not is_whole and stored_at < ${now} - ${HALF_MADE_MS}`, []);
+      stored += 1;
       const [row] = await database.all(
         `insert into shared_record (root, kind, name, text, is_whole, stored_at)
          values ($1, $2, $3, $4, false, ${now}) returning record_no`,
@@ -51,6 +56,14 @@ export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
         name,
       ]);
       return row === undefined ? null : String(row['text']);
+    },
+
+    async names({ root, kind }) {
+      const rows = await database.all(
+        'select name from shared_record where root = $1 and kind = $2 and is_whole',
+        [root, kind],
+      );
+      return rows.map((row) => String(row['name']));
     },
 
     async list({ root, kind }) {

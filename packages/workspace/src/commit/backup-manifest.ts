@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { WRITE_OPERATIONS, defined, isCount, parseFields } from '@orion/contracts';
 import type { WriteOperation } from '@orion/contracts';
 import {
@@ -35,7 +36,9 @@ export type BackupManifest = {
 
 export type FileState = { readonly sha256: string; readonly bytes: number; readonly mode: string };
 
-const BACKUP_ID = /^\d{8}T\d{9}Z-[0-9a-f]{8}$/u;
+/** Its time, something random and the mark of its change, which backups of earlier versions do not have. */
+const BACKUP_ID =
+  /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{3})Z-[0-9a-f]{8}([0-9a-f]{8})?$/u;
 const isHash = matching(/^[0-9a-f]{64}$/u);
 
 const MANIFEST: Shape<BackupManifest> = {
@@ -55,6 +58,30 @@ const MANIFEST: Shape<BackupManifest> = {
 
 export function isBackupId(text: string): boolean {
   return BACKUP_ID.test(text);
+}
+
+/** @param createdAt ISO-8601, UTC */
+export function newBackupId(createdAt: string, changeId: string | undefined): string {
+  const random = randomBytes(4).toString('hex');
+  return `${createdAt.replace(/[-:.]/gu, '')}-${random}${changeId === undefined ? '' : markOf(changeId)}`;
+}
+
+/** Tells by its id whether a backup may be of a change; its manifest says whether it is. */
+export function mayBeOfChange(changeId: string): (id: string) => boolean {
+  const wanted = markOf(changeId);
+  return (id) => {
+    const mark = BACKUP_ID.exec(id)?.[8];
+    return mark === undefined || mark === wanted;
+  };
+}
+
+function markOf(changeId: string): string {
+  return createHash('sha256').update(changeId).digest('hex').slice(0, 8);
+}
+
+/** When the backup with this id was made, in milliseconds since the epoch; 0 if its id has no such time. */
+export function timeOfBackup(id: string): number {
+  return Date.parse(id.replace(BACKUP_ID, '$1-$2-$3T$4:$5:$6.$7Z')) || 0;
 }
 
 export function octal(mode: number): string {

@@ -24,7 +24,13 @@ import type { Retained, RetentionLimits } from '../retention/retention.ts';
 import type { SessionKey } from '../session-dir/session-key.ts';
 import { isSessionId } from '../state-directory.ts';
 import type { StateDirectory } from '../state-directory.ts';
-import { isBackupId, parseManifest } from './backup-manifest.ts';
+import {
+  isBackupId,
+  mayBeOfChange,
+  newBackupId,
+  parseManifest,
+  timeOfBackup,
+} from './backup-manifest.ts';
 import type { BackupManifest } from './backup-manifest.ts';
 import { hashPath } from './hash-file.ts';
 import type { SharedBackups } from '../stored/shared-backups.ts';
@@ -32,6 +38,8 @@ import type { SharedBackups } from '../stored/shared-backups.ts';
 const DRAFT_PREFIX = '.draft-';
 const DRAFT_AGE_MS = 60 * 60 * 1000;
 const MAX_MANIFEST_BYTES = 64 * 1024;
+/** The share of the size limit that is kept once it was exceeded. */
+const ROOMY = 0.9;
 
 /** An unfinished backup. */
 export type BackupDraft = {
@@ -68,9 +76,11 @@ export type ListedBackup = BackupManifest & {
   readonly own: boolean;
 };
 
-type Measured = Retained & {
-  readonly changeId: string | null;
+/** What decides whether a backup may go. */
+type Kept = {
+  readonly name: string;
   readonly root: string | undefined;
+  readonly changeId: string | null;
 };
 
 export class BackupStore {
@@ -78,6 +88,7 @@ export class BackupStore {
   readonly #state: StateDirectory;
   /** Bytes at the last count plus those added since, whether or not they are still there; null before the first count. */
   #keptBytes: number | null = null;
+  #pruning: Promise<void> | null = null;
   #lastMade = 0;
 
   constructor(options: BackupStoreOptions) {
@@ -85,11 +96,12 @@ export class BackupStore {
     this.#state = options.state;
   }
 
-  draft(): BackupDraft {
+  /** @param changeId of the session, plan or undo that it belongs to */
+  draft(changeId: string | undefined): BackupDraft {
     // No two changes of a process have the same time, so their ids show their order.
     this.#lastMade = Math.max(this.#options.clock.now(), this.#lastMade + 1);
     const createdAt = new Date(this.#lastMade).toISOString();
-    const id = `${createdAt.replace(/[-:.]/gu, '')}-${randomBytes(4).toString('hex')}`;
+    const id = newBackupId(createdAt, changeId);
     const { backups } = this.#state;
     const draft = draftPath(backups, id);
     const sealed = join(backups, id);
@@ -222,27 +234,26 @@ export class BackupStore {
     return join(sealed, 'content');
   }
 
-  /** All readable backups, newest first; each is read when it is asked for. */
-  async *newestFirst(): AsyncGenerator<ListedBackup, void> {
-    const names = await this.#state.names(this.#state.backups);
-    const shared = (await this.#options.shared?.all()) ?? NONE;
-    const local = names.filter(isBackupId);
-    for (const id of [...new Set([...local, ...shared.keys()])].toSorted().toReversed()) {
-      const manifest = local.includes(id) ? await this.read(id) : ownOf(shared.get(id));
-      if (manifest !== null) yield manifest;
-    }
-  }
-
+  /** All readable backups, newest first. */
   async list(): Promise<readonly ListedBackup[]> {
+    const local = new Set((await this.#state.names(this.#state.backups)).filter(isBackupId));
+    const shared = (await this.#options.shared?.all()) ?? NONE;
     const backups: ListedBackup[] = [];
-    for await (const backup of this.newestFirst()) backups.push(backup);
+    for (const id of newestFirst([...local, ...shared.keys()])) {
+      const manifest = local.has(id) ? await this.read(id) : ownOf(shared.get(id));
+      if (manifest !== null) backups.push(manifest);
+    }
     return backups;
   }
 
-  /** The newest backup of a change. */
+  /** The newest backup of a change. Reads those alone that may be of it. */
   async find(changeId: string): Promise<ListedBackup | null> {
-    for await (const backup of this.newestFirst()) {
-      if (backup.change_id === changeId) return backup;
+    const local = (await this.#state.names(this.#state.backups)).filter(isBackupId);
+    const shared = (await this.#options.shared?.ids()) ?? [];
+    const ids = [...local, ...shared].filter(mayBeOfChange(changeId));
+    for (const id of newestFirst(ids)) {
+      const backup = await this.read(id);
+      if (backup?.change_id === changeId) return backup;
     }
     return null;
   }
@@ -253,40 +264,89 @@ export class BackupStore {
     await this.prune();
   }
 
+  /** Calls that come at the same time share one. */
   async prune(): Promise<void> {
+    this.#pruning ??= this.#prune();
+    try {
+      await this.#pruning;
+    } finally {
+      this.#pruning = null;
+    }
+  }
+
+  async #prune(): Promise<void> {
     const names = await this.#state.names(this.#state.backups);
     const now = this.#options.clock.now();
     // Left by a process that died while it created the backup, and without a note.
     for (const name of names.filter((candidate) => candidate.startsWith(DRAFT_PREFIX))) {
       await removeIfOlder(join(this.#state.backups, name), DRAFT_AGE_MS, now);
     }
-    const entries: Measured[] = [];
     const shared = (await this.#options.shared?.all()) ?? NONE;
-    for (const name of names.filter(isBackupId)) {
-      const entry = await this.#measure(name);
-      if (entry !== null) entries.push(entry);
+    const local = new Set(names.filter(isBackupId));
+    const entries: Retained[] = [];
+    for (const name of newestFirst([...local, ...shared.keys()])) {
+      const bytes = shared.get(name)?.before?.bytes ?? (await this.#bytesOf(name));
+      entries.push({ name, since: timeOfBackup(name), bytes });
     }
-    const local = new Set(entries.map(({ name }) => name));
-    for (const [name, manifest] of shared) {
-      if (!local.has(name)) entries.push({ name, ...measureOf(manifest), root: this.#state.root });
-    }
-    const dropped = new Set(expired(entries, this.#options.limits, now));
-    // The age limit drops the newest ones, too, but never the last way back.
-    const newestLast = entries.toSorted((a, b) => a.since - b.since);
-    const newest = new Map(newestLast.map((entry) => [entry.root, entry]));
-    for (const { name, changeId, root } of entries) {
-      if (!dropped.has(name)) continue;
-      const last = newest.get(root);
-      const isOfNewest = name === last?.name || (changeId !== null && changeId === last?.changeId);
-      if (isOfNewest || (await this.#isOpen(changeId))) dropped.delete(name);
-    }
+    const { limits } = this.#options;
+    // With room for the next ones: each recount looks at everything.
+    const isFull = sumOf(entries) > limits.maxBytes;
+    const maxBytes = isFull ? limits.maxBytes * ROOMY : limits.maxBytes;
+    const dropped = new Set(
+      await this.#droppable(expired(entries, { ...limits, maxBytes }, now), entries, local),
+    );
     for (const name of dropped) {
       await this.#options.shared?.remove(name);
       await rm(join(this.#state.backups, name), { recursive: true, force: true });
     }
-    this.#keptBytes = entries
-      .filter((entry) => !dropped.has(entry.name))
-      .reduce((total, entry) => total + entry.bytes, 0);
+    this.#keptBytes = sumOf(entries.filter(({ name }) => !dropped.has(name)));
+  }
+
+  /**
+   * Which of the expired ones nothing needs. The age limit drops the newest ones, too, but never the last way back.
+   *
+   * @param entries all, newest first
+   */
+  async #droppable(
+    expiredNames: readonly string[],
+    entries: readonly Retained[],
+    local: ReadonlySet<string>,
+  ): Promise<readonly string[]> {
+    const look = async (name: string): Promise<Kept | null> => {
+      const manifest = await this.#readAny(name);
+      if (manifest === null) return null;
+      const root = local.has(name) ? manifest.root : this.#state.root;
+      return { name, root, changeId: manifest.change_id ?? null };
+    };
+    const newest = new Map<string | undefined, Kept>();
+    const unseen = entries.map(({ name }) => name).toReversed();
+    const newestOf = async (root: string | undefined): Promise<Kept | undefined> => {
+      while (!newest.has(root)) {
+        const name = unseen.pop();
+        if (name === undefined) break;
+        const kept = await look(name).catch(() => null);
+        if (kept !== null && !newest.has(kept.root)) newest.set(kept.root, kept);
+      }
+      return newest.get(root);
+    };
+    const names: string[] = [];
+    for (const name of expiredNames) {
+      let kept: Kept | null;
+      try {
+        kept = await look(name);
+      } catch {
+        continue;
+      }
+      if (kept === null) {
+        names.push(name);
+        continue;
+      }
+      const { changeId, root } = kept;
+      const last = await newestOf(root);
+      const isOfNewest = name === last?.name || (changeId !== null && changeId === last?.changeId);
+      if (!isOfNewest && !(await this.#isOpen(changeId))) names.push(name);
+    }
+    return names;
   }
 
   /** Whether this is a plan in progress, or a session that a recovery may still settle. */
@@ -300,20 +360,12 @@ export class BackupStore {
     return false;
   }
 
-  async #measure(name: string): Promise<Measured | null> {
+  /** What it keeps of the file before. */
+  async #bytesOf(name: string): Promise<number> {
     try {
-      const stat = await lstat(join(this.#state.backups, name));
-      if (!stat.isDirectory()) return null;
-      const manifest = await this.#readAny(name);
-      return {
-        name,
-        since: manifest === null ? stat.mtimeMs : Date.parse(manifest.created_at),
-        bytes: manifest?.before?.bytes ?? 0,
-        changeId: manifest?.change_id ?? null,
-        root: manifest?.root,
-      };
+      return (await lstat(join(this.#state.backups, name, 'content'))).size;
     } catch {
-      return null;
+      return 0;
     }
   }
 }
@@ -327,16 +379,12 @@ function ownOf(manifest: BackupManifest | null | undefined): ListedBackup | null
     : { ...manifest, own: true, foreign: false };
 }
 
-function measureOf({
-  created_at,
-  before,
-  change_id,
-}: BackupManifest): Omit<Measured, 'name' | 'root'> {
-  return {
-    since: Date.parse(created_at),
-    bytes: before?.bytes ?? 0,
-    changeId: change_id ?? null,
-  };
+function newestFirst(ids: Iterable<string>): readonly string[] {
+  return [...new Set(ids)].toSorted().toReversed();
+}
+
+function sumOf(entries: readonly Retained[]): number {
+  return entries.reduce((total, { bytes }) => total + bytes, 0);
 }
 
 function draftPath(backups: string, id: string): string {

@@ -23,7 +23,7 @@ async function callsOf(test: TestWorkspace, step: () => Promise<unknown>): Promi
     path
       .slice(test.root.length)
       .replace(/\.orion-[0-9a-f]{16}\.tmp/u, 'TEMP')
-      .replace(/\d{8}T\d{9}Z-[0-9a-f]{8}/u, 'ID');
+      .replace(/\d{8}T\d{9}Z-(?:[0-9a-f]{8}){1,2}/u, 'ID');
   return calls.map((call) =>
     [call.name, name(call.path), call.to === undefined ? '' : name(call.to)].join(' ').trim(),
   );

@@ -55,7 +55,7 @@ export async function prepareCommit(
 ): Promise<PreparedCommit> {
   const site = await openSite(committer, request);
   const name = newTemporaryName();
-  const draft = committer.backups.draft();
+  const draft = committer.backups.draft(request.changeId);
   const parts: PreparedParts = {
     committer,
     site,

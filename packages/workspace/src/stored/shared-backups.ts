@@ -8,7 +8,7 @@
 import type { Clock, RecordPlace, SharedRecords } from '@orion/contracts';
 import { join } from 'node:path';
 import { createFile, jsonBytes, streamFile } from '../disk/files.ts';
-import { parseManifest } from '../commit/backup-manifest.ts';
+import { isBackupId, parseManifest } from '../commit/backup-manifest.ts';
 import type { BackupManifest } from '../commit/backup-manifest.ts';
 import { repeated } from './repeated.ts';
 
@@ -53,6 +53,10 @@ export class SharedBackups {
   async read(id: string): Promise<BackupManifest | null> {
     const text = await this.#options.records().get(this.#place, id);
     return text === null ? null : ofHere(text, id);
+  }
+
+  async ids(): Promise<readonly string[]> {
+    return (await this.#options.records().names(this.#place)).filter(isBackupId);
   }
 
   /** Those that can be read, by their ids. */

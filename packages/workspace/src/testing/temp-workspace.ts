@@ -201,7 +201,7 @@ export function writingRecord(after: string, temp: string = 'none.tmp'): Writing
 /** Text for a snapshot: what differs from run to run has the name of its kind. */
 export function steady(text: string): string {
   return text
-    .replaceAll(/\b\d{8}T\d{9}Z-[0-9a-f]{8}\b/g, '<backup>')
+    .replaceAll(/\b\d{8}T\d{9}Z-(?:[0-9a-f]{8}){1,2}\b/g, '<backup>')
     .replaceAll(/\.[0-9a-f]{12}\.tmp/g, '.<hex>.tmp')
     .replaceAll(/\b[0-9a-f]{32,64}\b/g, '<hash>')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>');

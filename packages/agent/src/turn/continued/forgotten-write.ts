@@ -7,13 +7,11 @@ import type { Workspace, WriteReceipt } from '@orion/contracts';
  * the id of its session, and the file says the rest. Null if there is no such change, or the file has changed since.
  */
 export async function forgottenWrite(
-  workspace: Pick<Workspace, 'listChanges' | 'checkTarget' | 'readTarget'>,
+  workspace: Pick<Workspace, 'findChangedFile' | 'checkTarget' | 'readTarget'>,
   sessionId: string,
 ): Promise<WriteReceipt | null> {
-  const changes = await workspace.listChanges();
-  const change = changes.find(({ change_id: id }) => id === sessionId);
-  const file = change?.files[0];
-  if (file === undefined || file.operation === 'undo') return null;
+  const file = await workspace.findChangedFile(sessionId);
+  if (file === null || file.operation === 'undo') return null;
   const { target_file, operation, before, after, backup_id } = file;
   const target = await workspace.checkTarget(target_file, 'overwrite').catch((error: unknown) => {
     if (OrionError.isInstance(error) && !error.retryable) return null;
