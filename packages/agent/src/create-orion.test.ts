@@ -92,7 +92,7 @@ describe('the store of a turn', () => {
       },
       readTarget: (snapshot) => inner.readTarget(snapshot),
       prepareCommit: (request) => inner.prepareCommit(request),
-      listChanges: () => inner.listChanges(),
+      changes: () => inner.changes(),
       findChangedFile: (changeId) => inner.findChangedFile(changeId),
       undo: (request) => inner.undo(request),
       readVersion: (path, sha256) => inner.readVersion(path, sha256),

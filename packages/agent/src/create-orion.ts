@@ -255,7 +255,7 @@ function callsOn(
   | 'discardSession'
   | 'readSession'
   | 'housekeep'
-  | 'listChanges'
+  | 'changes'
   | 'diffChange'
   | 'undo'
 > {
@@ -272,7 +272,7 @@ function callsOn(
     },
     readSession: (sessionId) => sessions.readContent(sessionId),
     housekeep: () => sessions.housekeep(),
-    listChanges: () => workspace.listChanges(),
+    changes: () => workspace.changes(),
     diffChange: (id) => diffChange(workspace, id),
     async undo(request = {}) {
       const report = await workspace.undo(request);

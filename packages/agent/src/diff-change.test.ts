@@ -20,7 +20,7 @@ async function linesOf(orion: Orion, id: string): Promise<readonly (string | nul
 async function change(orion: Orion, type: string, content: string): Promise<string> {
   const operations = [{ type, target_file: 'a.txt', content }];
   await orion.applyPlan({ intent: 'test', operations });
-  return (await orion.listChanges())[0]?.change_id ?? '';
+  return (await Array.fromAsync(orion.changes()))[0]?.change_id ?? '';
 }
 
 it('shows each change as it was, also when later ones and an undo came after it', async () => {
@@ -66,7 +66,7 @@ it('shows one file of a change by the id that its receipt has', async () => {
     content: `${target_file}\n`,
   }));
   await orion.applyPlan({ intent: 'test', operations });
-  const [recorded] = await orion.listChanges();
+  const [recorded] = await Array.fromAsync(orion.changes());
   const file = recorded?.files.find(({ target_file }) => target_file === 'b.txt');
   expect(await linesOf(orion, file?.backup_id ?? '')).toEqual([
     '--- /dev/null',

@@ -9,12 +9,10 @@ import type { ChangedFileDiff } from './orion.ts';
  * which a receipt has, names one of these files.
  */
 export async function diffChange(
-  workspace: Pick<Workspace, 'listChanges' | 'readVersion'>,
+  workspace: Pick<Workspace, 'changes' | 'readVersion'>,
   id: string,
 ): Promise<readonly ChangedFileDiff[]> {
-  const changes = await workspace.listChanges();
-  const all = changes.flatMap(({ files }) => files).filter(({ backup_id }) => backup_id === id);
-  const files = changes.find(({ change_id }) => change_id === id)?.files ?? all;
+  const files = await filesOf(workspace, id);
   if (files.length === 0) {
     const message = `There is no change ${JSON.stringify(id)}.`;
     throw new OrionError({ code: 'CHANGE_NOT_FOUND', message });
@@ -29,6 +27,18 @@ export async function diffChange(
     diffs.push({ target_file, diff: isKnown ? diffVersions(target_file, before, after) : null });
   }
   return diffs;
+}
+
+async function filesOf(
+  { changes }: Pick<Workspace, 'changes'>,
+  id: string,
+): Promise<readonly RecordedFile[]> {
+  for await (const { change_id, files } of changes()) {
+    if (change_id === id) return files;
+    const named = files.filter(({ backup_id }) => backup_id === id);
+    if (named.length > 0) return named;
+  }
+  return [];
 }
 
 /** Null if there was no file; undefined if its bytes are gone. */

@@ -356,8 +356,8 @@ export interface Orion {
    */
   adoptSession(file: string): Promise<string>;
   discardSession(sessionId: string): Promise<{ readonly attic: string }>;
-  /** The changes that `undo` can take back, newest first. */
-  listChanges(): Promise<readonly RecordedChange[]>;
+  /** The changes that `undo` can take back, newest first. They are read as they are asked for. */
+  changes(): AsyncIterable<RecordedChange>;
   /**
    * What a change did, file by file, as lines of a unified diff; null where the bytes before or after it are gone.
    * Rejects with CHANGE_NOT_FOUND.

@@ -311,9 +311,9 @@ const SCENES: readonly Scene[] = [
           },
         ],
       });
-      yield await orion.listChanges();
+      yield await Array.fromAsync(orion.changes());
       yield await orion.undo();
-      yield await orion.listChanges();
+      yield await Array.fromAsync(orion.changes());
       yield await orion
         .applyPlan({ intent: 'i', operations: [{ type: 'append', target_file: 'none.md' }] })
         .catch((error: unknown) => ({ error }));

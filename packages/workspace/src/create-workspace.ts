@@ -31,8 +31,7 @@ import type { SharedParts } from './stored/open-shared.ts';
 import type { SharedState } from './stored/shared-state.ts';
 import { resolveChosenDirectory, StateDirectory } from './state-directory.ts';
 import { createTextList } from './text-lists.ts';
-import { changesOf } from './undo/history.ts';
-import { listMadeChanges } from './undo/made-changes.ts';
+import { madeChanges } from './undo/made-changes.ts';
 import { fileVersion } from './undo/file-version.ts';
 import { backupForeign, undoChange } from './undo/undo-change.ts';
 
@@ -234,8 +233,7 @@ function openWorkspace(
     readTarget: (snapshot) => readTarget(policy, snapshot),
     prepareCommit: (request) => prepareCommit(committer, request),
     commit: (request) => commitFile(committer, request),
-    listChanges: async () =>
-      changesOf(await onDisk('read the backups', () => listMadeChanges(committer))),
+    changes: () => madeChanges(committer),
     findChangedFile: async (changeId) => {
       const found = await onDisk('read the backups', () => backups.find(changeId));
       if (found === null) return null;

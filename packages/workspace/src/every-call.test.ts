@@ -147,7 +147,7 @@ const SCENES: readonly Scene[] = [
     before: changed,
     act: async ({ workspace }) => ({
       undone: await workspace.undo({}),
-      changes: await workspace.listChanges(),
+      changes: await Array.fromAsync(workspace.changes()),
     }),
   },
   {

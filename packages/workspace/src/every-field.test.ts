@@ -72,7 +72,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
     files: ['.orion/temporaries/'],
     act: async ({ workspace }) => {
       await workspace.sessions.housekeep();
-      return workspace.listChanges();
+      return Array.fromAsync(workspace.changes());
     },
   },
   session: {
@@ -103,7 +103,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
     },
     files: ['.orion/backups/'],
     act: async ({ workspace }) => ({
-      changes: await workspace.listChanges().catch(told),
+      changes: await Array.fromAsync(workspace.changes()).catch(told),
       undone: await workspace.undo({}).catch(told),
     }),
   },

@@ -244,7 +244,7 @@ test('commits and changes', async () => {
       'on a file that is gone',
       () => commit('folder/c.md', 'create', 'b', { exists: true, sha256: sha256('x') }),
     ],
-    ['the changes', () => workspace.listChanges()],
+    ['the changes', () => Array.fromAsync(workspace.changes())],
     ['undo of one that there is not', () => workspace.undo({ id: 'no' })],
     ['undo of a path', () => workspace.undo({ id: '../../a' })],
     ['undo', () => workspace.undo({})],

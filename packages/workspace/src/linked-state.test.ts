@@ -112,7 +112,7 @@ async function expectNothingThroughLinks(from: Victim, links: readonly string[])
   const before = sweep(from.test.root);
   const { sessions } = hostile.workspace;
   expect(await sessions.list()).toEqual([]);
-  expect(await hostile.workspace.listChanges()).toEqual([]);
+  expect(await Array.fromAsync(hostile.workspace.changes())).toEqual([]);
   for (const id of [from.orphan, from.discarded]) {
     expect(await codeOf(sessions.claim(id))).toBe('SESSION_NOT_FOUND');
     expect(await codeOf(sessions.discard(id))).toBe('SESSION_NOT_FOUND');

@@ -127,7 +127,7 @@ it('a change of one is not undone in the other, and its only backup stays', asyn
   );
   const other = await open(from, others);
   await writeFile(join(others, 'a.txt'), 'new');
-  expect(await other.workspace.listChanges()).toEqual([]);
+  expect(await Array.fromAsync(other.workspace.changes())).toEqual([]);
   expect(await codeOf(other.workspace.undo({}))).toBe('CHANGE_NOT_FOUND');
   expect(await codeOf(other.workspace.undo({ id, force: true }))).toBe('CHANGE_NOT_FOUND');
   const theirs = await other.workspace.checkTarget('b.txt', 'overwrite');

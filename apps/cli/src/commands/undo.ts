@@ -28,7 +28,7 @@ export async function undoCommand(
   const question = protectedPathQuestion(context, new AbortController().signal);
   await withOrion(context, options, question, async ({ orion, configuration }) => {
     if (list === true) {
-      await printChanges(context, configuration, await orion.listChanges());
+      await printChanges(context, configuration, await Array.fromAsync(orion.changes()));
       return;
     }
     // A change that a kill kept from happening has a record all the same, and is not the latest one.

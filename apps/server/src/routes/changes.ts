@@ -1,6 +1,7 @@
 import { createRoute } from '@hono/zod-openapi';
 import { readDiffs } from '@orion/agent';
 import { defined, OrionError } from '@orion/contracts';
+import type { RecordedChange } from '@orion/contracts';
 
 import { errorsOf } from '../answers/described-errors.ts';
 import {
@@ -72,11 +73,16 @@ const undo = createRoute({
 export function changeRoutes(app: ServerApp, options: RouteOptions): void {
   app.openapi(list, async (context) => {
     const { projectId, limit = STANDARD_CHANGES, before } = context.req.valid('query');
-    const all = await workspaceOf(options, projectId).listChanges();
-    const place = all.findIndex(({ change_id }) => change_id === before);
-    if (before !== undefined && place === -1) throw notFound(before);
-    const changes = all.slice(place + 1, place + 1 + limit);
-    const isLast = place + 1 + limit >= all.length;
+    const changes: RecordedChange[] = [];
+    let isPast = before === undefined;
+    let isLast = true;
+    for await (const change of workspaceOf(options, projectId).changes()) {
+      isLast = changes.length < limit;
+      if (!isLast) break;
+      if (isPast) changes.push(change);
+      else isPast = change.change_id === before;
+    }
+    if (before !== undefined && !isPast) throw notFound(before);
     return context.json(
       { changes, next: isLast ? null : (changes.at(-1)?.change_id ?? null) },
       200,

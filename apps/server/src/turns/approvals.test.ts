@@ -82,7 +82,7 @@ it('writes nothing before the yes, which is given to what was shown', async () =
   ]);
   expect(await there(root, 'a.txt')).toBe('old\n');
   // Nothing was changed that could be undone.
-  expect(await orion.listChanges()).toEqual([]);
+  expect(await Array.fromAsync(orion.changes())).toEqual([]);
   // Its text is saved meanwhile, and no model is asked.
   const [session] = await orion.listSessions();
   expect(session).toMatchObject({ session_id: asked.sessionId, bytes: 9 });

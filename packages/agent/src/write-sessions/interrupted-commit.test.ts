@@ -34,7 +34,7 @@ describe('a commit that its process did not survive', () => {
       receipt: { lines: 3, warnings: ['committed_before_the_interruption'], inner_done_lines: [] },
     });
     expect((await read('a.txt')).toString()).toBe('old\nline\nDONE\nsaid\n');
-    expect(await orion.listChanges()).toHaveLength(1);
+    expect(await Array.fromAsync(orion.changes())).toHaveLength(1);
     expect(await sessions.list()).toEqual([]);
     expect(await sessions.find(id)).toMatchObject({ status: 'done' });
   });

@@ -29,7 +29,7 @@ describe('an upload', () => {
       target_file: 'deep/a.md',
       receipt: { bytes: content.length, warnings: [], fence_stripped: false },
     });
-    expect((await orion.listChanges())[0]?.change_id).toBe(id);
+    expect((await Array.fromAsync(orion.changes()))[0]?.change_id).toBe(id);
     await orion.undo();
     await expect(read('deep/a.md')).rejects.toMatchObject({ code: 'ENOENT' });
   });

@@ -15,8 +15,8 @@ export interface SharedRecords {
   get(place: RecordPlace, name: string): Promise<string | null>;
   /** Of all records of the place, in no order. */
   names(place: RecordPlace): Promise<readonly string[]>;
-  /** All of the place, in no order. */
-  list(place: RecordPlace): Promise<readonly SharedRecord[]>;
+  /** Those of these names, or all of the place, in no order. */
+  list(place: RecordPlace, names?: readonly string[]): Promise<readonly SharedRecord[]>;
   /** Nothing for a record without bytes. */
   read(place: RecordPlace, name: string): AsyncIterable<Uint8Array>;
   remove(place: RecordPlace, name: string): Promise<void>;

@@ -2,8 +2,8 @@ import type { WriteOperation } from '../write-session.ts';
 
 /** Lists and undoes changes. */
 export interface WorkspaceUndo {
-  /** The changes that can be undone, newest first. */
-  listChanges(): Promise<readonly RecordedChange[]>;
+  /** The changes that can be undone, newest first. They are read as they are asked for. */
+  changes(): AsyncIterable<RecordedChange>;
   /**
    * The file of a change, or the last one of several; null if no change with this id is kept. Takes no longer the more
    * changes there are, but for a list of their names.

@@ -66,10 +66,12 @@ export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
       return rows.map((row) => String(row['name']));
     },
 
-    async list({ root, kind }) {
+    async list({ root, kind }, names) {
+      const places = names?.map((_, index) => `$${index + 3}`).join(', ');
+      const which = places === undefined ? '' : `and name in (${places === '' ? 'null' : places})`;
       const rows = await database.all(
-        'select name, text from shared_record where root = $1 and kind = $2 and is_whole',
-        [root, kind],
+        `select name, text from shared_record where root = $1 and kind = $2 and is_whole ${which}`,
+        [root, kind, ...(names ?? [])],
       );
       return rows.map((row) => ({ name: String(row['name']), text: String(row['text']) }));
     },

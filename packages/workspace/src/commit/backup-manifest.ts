@@ -36,7 +36,7 @@ export type BackupManifest = {
 
 export type FileState = { readonly sha256: string; readonly bytes: number; readonly mode: string };
 
-/** Its time, something random and the mark of its change, which backups of earlier versions do not have. */
+/** Its time, something random and the mark of its change. Backups of earlier versions have no mark. */
 const BACKUP_ID =
   /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{3})Z-[0-9a-f]{8}([0-9a-f]{8})?$/u;
 const isHash = matching(/^[0-9a-f]{64}$/u);
@@ -63,16 +63,38 @@ export function isBackupId(text: string): boolean {
 /** @param createdAt ISO-8601, UTC */
 export function newBackupId(createdAt: string, changeId: string | undefined): string {
   const random = randomBytes(4).toString('hex');
-  return `${createdAt.replace(/[-:.]/gu, '')}-${random}${changeId === undefined ? '' : markOf(changeId)}`;
+  const mark = changeId === undefined ? randomBytes(4).toString('hex') : markOf(changeId);
+  return `${createdAt.replace(/[-:.]/gu, '')}-${random}${mark}`;
 }
 
 /** Tells by its id whether a backup may be of a change; its manifest says whether it is. */
 export function mayBeOfChange(changeId: string): (id: string) => boolean {
   const wanted = markOf(changeId);
   return (id) => {
-    const mark = BACKUP_ID.exec(id)?.[8];
+    const mark = markIn(id);
     return mark === undefined || mark === wanted;
   };
+}
+
+/**
+ * Of ids in their order, the oldest one that may belong to the change of a backup.
+ *
+ * @param newestFirst among which that backup is
+ */
+export function oldestOfChange(
+  newestFirst: readonly string[],
+): (backup: Pick<BackupManifest, 'id' | 'change_id'>) => string {
+  const oldest = new Map(newestFirst.map((id) => [markIn(id), id]));
+  const oldestWithoutMark = oldest.get(undefined);
+  return ({ id, change_id: changeId }) => {
+    if (changeId === undefined) return id;
+    const found = oldest.get(markOf(changeId)) ?? id;
+    return oldestWithoutMark === undefined || found < oldestWithoutMark ? found : oldestWithoutMark;
+  };
+}
+
+function markIn(id: string): string | undefined {
+  return BACKUP_ID.exec(id)?.[8];
 }
 
 function markOf(changeId: string): string {

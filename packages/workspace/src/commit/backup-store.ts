@@ -38,6 +38,8 @@ import type { SharedBackups } from '../stored/shared-backups.ts';
 const DRAFT_PREFIX = '.draft-';
 const DRAFT_AGE_MS = 60 * 60 * 1000;
 const MAX_MANIFEST_BYTES = 64 * 1024;
+/** In one statement, where the store has them. */
+const READ_AT_ONCE = 50;
 /** The share of the size limit that is kept once it was exceeded. */
 const ROOMY = 0.9;
 
@@ -192,12 +194,19 @@ export class BackupStore {
     return backup !== null && this.#state.isAboutHere(backup.root) ? backup : null;
   }
 
-  /** Includes backups of other workspaces that share the state directory. */
-  async #readAny(id: string): Promise<ListedBackup | null> {
+  /**
+   * Includes backups of other workspaces that share the state directory.
+   *
+   * @param shared what the store has, if that was read before
+   */
+  async #readAny(
+    id: string,
+    shared?: ReadonlyMap<string, BackupManifest>,
+  ): Promise<ListedBackup | null> {
     if (!isBackupId(id)) return null;
     const directory = join(this.#state.backups, id);
     if (!(await this.#state.holds(directory))) {
-      return ownOf(await this.#options.shared?.read(id));
+      return ownOf(shared === undefined ? await this.#options.shared?.read(id) : shared.get(id));
     }
     const file = await readSmallFile(join(directory, 'manifest.json'), MAX_MANIFEST_BYTES);
     // If this were skipped, a file of a change would silently not be undone with the others.
@@ -234,26 +243,29 @@ export class BackupStore {
     return join(sealed, 'content');
   }
 
-  /** All readable backups, newest first. */
-  async list(): Promise<readonly ListedBackup[]> {
-    const local = new Set((await this.#state.names(this.#state.backups)).filter(isBackupId));
-    const shared = (await this.#options.shared?.all()) ?? NONE;
-    const backups: ListedBackup[] = [];
-    for (const id of newestFirst([...local, ...shared.keys()])) {
-      const manifest = local.has(id) ? await this.read(id) : ownOf(shared.get(id));
-      if (manifest !== null) backups.push(manifest);
+  /** Of all backups, newest first. */
+  async ids(): Promise<readonly string[]> {
+    const local = (await this.#state.names(this.#state.backups)).filter(isBackupId);
+    return newestFirst([...local, ...((await this.#options.shared?.ids()) ?? [])]);
+  }
+
+  /** In the order of these ids; leaves out those that cannot be read. They are read as they are asked for. */
+  async *readEach(ids: readonly string[]): AsyncGenerator<ListedBackup, void> {
+    for (let start = 0; start < ids.length; start += READ_AT_ONCE) {
+      const some = ids.slice(start, start + READ_AT_ONCE);
+      const shared = (await this.#options.shared?.all(some)) ?? NONE;
+      for (const id of some) {
+        const backup = await this.#readAny(id, shared);
+        if (backup !== null && this.#state.isAboutHere(backup.root)) yield backup;
+      }
     }
-    return backups;
   }
 
   /** The newest backup of a change. Reads those alone that may be of it. */
   async find(changeId: string): Promise<ListedBackup | null> {
-    const local = (await this.#state.names(this.#state.backups)).filter(isBackupId);
-    const shared = (await this.#options.shared?.ids()) ?? [];
-    const ids = [...local, ...shared].filter(mayBeOfChange(changeId));
-    for (const id of newestFirst(ids)) {
-      const backup = await this.read(id);
-      if (backup?.change_id === changeId) return backup;
+    const ids = (await this.ids()).filter(mayBeOfChange(changeId));
+    for await (const backup of this.readEach(ids)) {
+      if (backup.change_id === changeId) return backup;
     }
     return null;
   }

@@ -49,7 +49,7 @@ describe('commit', () => {
       eol: 'crlf',
       bom: false,
       mode: (0o666 & ~process.umask()).toString(8).padStart(4, '0'),
-      backup_id: expect.stringMatching(/^\d{8}T\d{9}Z-[0-9a-f]{8}$/u),
+      backup_id: expect.stringMatching(/^\d{8}T\d{9}Z-[0-9a-f]{16}$/u),
       warnings: [],
       not_kept: [],
     });

@@ -43,7 +43,7 @@ describe('a file that is made', () => {
     expect(result.warnings).toEqual(['no_undo_record']);
     expect(result.backup_id).toBeUndefined();
     expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe('text\n');
-    expect(await workspace.listChanges()).toEqual([]);
+    expect(await Array.fromAsync(workspace.changes())).toEqual([]);
     const existing = await workspace.checkTarget('a.txt', 'overwrite');
     const change = workspace.commit(commitRequest('overwrite', existing, 'new\n'));
     await expect(change).rejects.toMatchObject({ name: 'OrionError' });

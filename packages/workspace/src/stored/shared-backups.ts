@@ -59,9 +59,9 @@ export class SharedBackups {
     return (await this.#options.records().names(this.#place)).filter(isBackupId);
   }
 
-  /** Those that can be read, by their ids. */
-  async all(): Promise<ReadonlyMap<string, BackupManifest>> {
-    const records = await this.#options.records().list(this.#place);
+  /** Those of these ids, or of all, that can be read. */
+  async all(ids?: readonly string[]): Promise<ReadonlyMap<string, BackupManifest>> {
+    const records = await this.#options.records().list(this.#place, ids);
     const found = new Map<string, BackupManifest>();
     for (const { name, text } of records) {
       const manifest = ofHere(text, name);

@@ -14,17 +14,20 @@ export async function fileVersion(
   sha256: string,
 ): Promise<FileVersion | null> {
   const { realPath } = await policy.containReadable(path);
-  const kept = (await backups.list()).filter(
-    (backup) => backup.path === path && backup.before?.sha256 === sha256,
-  );
-  for (const backup of [null, ...kept]) {
-    const place = backup === null ? realPath : await backups.contentPath(backup.id);
+  const open = async (place: string): Promise<FileVersion | null> => {
     const found = await hashPath(place);
-    if (found?.sha256 !== sha256) continue;
+    if (found?.sha256 !== sha256) return null;
     return {
       bytes: found.bytes,
       read: () => streamFile(place, `read ${shown(path)}`, targetChanged(path)),
     };
+  };
+  const present = await open(realPath);
+  if (present !== null) return present;
+  for await (const backup of backups.readEach(await backups.ids())) {
+    if (backup.path !== path || backup.before?.sha256 !== sha256) continue;
+    const kept = await open(await backups.contentPath(backup.id));
+    if (kept !== null) return kept;
   }
   return null;
 }

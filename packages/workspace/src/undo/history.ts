@@ -1,23 +1,59 @@
-/** Derives changes from their backups. Pure. */
+/** Derives changes from their backups. */
 import type { RecordedChange, RecordedFile } from '@orion/contracts';
+import { oldestOfChange } from '../commit/backup-manifest.ts';
 import type { ListedBackup } from '../commit/backup-store.ts';
 
-/** The changes of these backups, both newest first. */
-export function changesOf(backups: readonly ListedBackup[]): readonly RecordedChange[] {
-  const undone = undoneBackups(backups);
-  const changeOf = new Map(backups.map((backup) => [backup.id, idOf(backup)]));
-  return [...Map.groupBy(backups, idOf)].map(([changeId, members]) => {
+/** Reads backups in the order of these ids, and leaves out those that are not there. */
+export type ReadBackups = (ids: readonly string[]) => AsyncIterable<ListedBackup>;
+
+type Group = {
+  readonly changeId: string;
+  readonly members: ListedBackup[];
+  /** The last backup that may belong to it. */
+  readonly oldest: string;
+};
+
+/**
+ * The changes of these backups, both newest first. Reads no further than the oldest backup of the change that is asked
+ * for. An undo that was itself undone has no effect.
+ */
+export async function* changesOf(
+  ids: readonly string[],
+  read: ReadBackups,
+): AsyncGenerator<RecordedChange, void> {
+  const oldestOf = oldestOfChange(ids);
+  const undone = new Set<string>();
+  const groups = new Map<string, Group>();
+  const toChange = async ({ changeId, members }: Group): Promise<RecordedChange> => {
     const files = members.map((backup) => fileOf(backup, undone.has(backup.id)));
-    const undoes = members.flatMap((backup) => backup.undoes ?? []);
     return {
       change_id: changeId,
       created_at: members[0]?.created_at ?? '',
       status: files.every((file) => file.undone) ? 'undone' : 'in_effect',
-      undoes: [...new Set(undoes.map((id) => changeOf.get(id) ?? id))],
+      undoes: await changesOfBackups(members.flatMap((backup) => backup.undoes ?? [])),
       foreign: members.some((backup) => backup.foreign),
       files,
     };
-  });
+  };
+  const changesOfBackups = async (backups: readonly string[]): Promise<readonly string[]> => {
+    const known = new Map<string, string>();
+    for await (const backup of read(backups)) known.set(backup.id, idOf(backup));
+    return [...new Set(backups.map((id) => known.get(id) ?? id))];
+  };
+  for await (const backup of read(ids)) {
+    if (!undone.has(backup.id)) for (const id of backup.undoes ?? []) undone.add(id);
+    const changeId = idOf(backup);
+    const group = groups.get(changeId);
+    if (group === undefined)
+      groups.set(changeId, { changeId, members: [backup], oldest: oldestOf(backup) });
+    else group.members.push(backup);
+    for (const each of groups.values()) {
+      if (backup.id > each.oldest) break;
+      groups.delete(each.changeId);
+      yield await toChange(each);
+    }
+  }
+  for (const group of groups.values()) yield await toChange(group);
 }
 
 function idOf(backup: ListedBackup): string {
@@ -29,33 +65,21 @@ function fileOf(backup: ListedBackup, undone: boolean): RecordedFile {
   return { backup_id: id, target_file: path, operation, undone, before, after };
 }
 
-/** An undo that was itself undone has no effect. */
-function undoneBackups(newestFirst: readonly ListedBackup[]): ReadonlySet<string> {
-  const undone = new Set<string>();
-  for (const backup of newestFirst) {
-    if (undone.has(backup.id)) continue;
-    for (const id of backup.undoes ?? []) undone.add(id);
-  }
-  return undone;
-}
-
 /**
  * The change to undo: the given one, or one file of it if a backup is given; by default the latest one in effect that
  * is not an undo and was recorded here.
  */
-export function chooseChange(
-  changes: readonly RecordedChange[],
+export async function chooseChange(
+  changes: AsyncIterable<RecordedChange>,
   id: string | undefined,
-): RecordedChange | null {
-  if (id === undefined) {
-    const latest = changes.find(
-      (change) => change.status === 'in_effect' && change.undoes.length === 0 && !change.foreign,
-    );
-    return latest ?? null;
-  }
-  const named = changes.find((change) => change.change_id === id);
-  if (named !== undefined) return named;
-  for (const change of changes) {
+): Promise<RecordedChange | null> {
+  for await (const change of changes) {
+    if (id === undefined) {
+      if (change.status === 'in_effect' && change.undoes.length === 0 && !change.foreign)
+        return change;
+      continue;
+    }
+    if (change.change_id === id) return change;
     const files = change.files.filter((file) => file.backup_id === id);
     if (files.length > 0) return { ...change, files };
   }

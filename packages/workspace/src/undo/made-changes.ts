@@ -1,15 +1,24 @@
-import type { ListedBackup } from '../commit/backup-store.ts';
+import type { RecordedChange } from '@orion/contracts';
 import type { Committer } from '../commit/commit-site.ts';
+import { toDiskError } from '../disk/disk-error.ts';
+import { changesOf } from './history.ts';
 
 /**
- * The backups of changes that were made, newest first. A backup is stored before its change is made, and while a person
- * is asked there is nothing to undo yet.
+ * The changes that were made, newest first, each read when it is asked for. A backup is stored before its change is made,
+ * and while a person is asked there is nothing to undo yet.
  */
-export async function listMadeChanges({
+export async function* madeChanges({
   backups,
   notes,
-}: Pick<Committer, 'backups' | 'notes'>): Promise<readonly ListedBackup[]> {
-  const listed = await backups.list();
-  const unmade = await notes.unmade();
-  return unmade.size === 0 ? listed : listed.filter(({ id }) => !unmade.has(id));
+}: Pick<Committer, 'backups' | 'notes'>): AsyncGenerator<RecordedChange, void> {
+  try {
+    const ids = await backups.ids();
+    const unmade = await notes.unmade();
+    yield* changesOf(
+      ids.filter((id) => !unmade.has(id)),
+      (some) => backups.readEach(some),
+    );
+  } catch (error) {
+    toDiskError(error, 'read the backups');
+  }
 }

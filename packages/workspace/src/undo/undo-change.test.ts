@@ -47,7 +47,7 @@ describe('undo', () => {
     const expected = await workspace.checkTarget('a.txt', 'overwrite');
     const prepared = await workspace.prepareCommit(commitRequest('overwrite', expected, 'new\n'));
     const ids = async (): Promise<readonly string[]> =>
-      (await workspace.listChanges()).map(({ change_id: id }) => id);
+      (await Array.fromAsync(workspace.changes())).map(({ change_id: id }) => id);
     const id = prepared.result.backup_id ?? '';
     expect(await ids()).toEqual([made]);
     expect(await codeOf(workspace.undo({ id }))).toBe('CHANGE_NOT_FOUND');
@@ -201,7 +201,7 @@ describe('a change of several files', () => {
     await test.clock.advance(1000);
     await test.workspace.undo({ id: report.undo_id ?? '' });
     expect(await textsOf(test)).toEqual(['AA', 'bB', 'N']);
-    expect((await test.workspace.listChanges()).map(({ status }) => status)).toEqual([
+    expect((await Array.fromAsync(test.workspace.changes())).map(({ status }) => status)).toEqual([
       'in_effect',
       'undone',
       'in_effect',
@@ -230,11 +230,11 @@ describe('a change of several files', () => {
 
   it('can be taken back for one file alone', async () => {
     const test = await threeFiles();
-    const [listed] = await test.workspace.listChanges();
+    const [listed] = await Array.fromAsync(test.workspace.changes());
     const file = listed?.files.find(({ target_file }) => target_file === 'new.txt');
     await test.workspace.undo({ id: file?.backup_id ?? '' });
     expect(await textsOf(test)).toEqual(['AA', 'bB', null]);
-    const [, plan] = await test.workspace.listChanges();
+    const [, plan] = await Array.fromAsync(test.workspace.changes());
     expect(plan?.status).toBe('in_effect');
     expect(plan?.files.filter(({ undone }) => undone)).toHaveLength(1);
   });
@@ -282,14 +282,17 @@ describe('what lies in the backups is not trusted', () => {
     await writeFile(join(theirs.root, 'a.txt'), 'hostile');
     const id = await change(theirs.workspace, 'a.txt', 'overwrite', 'harmless');
     const mine = await theirs.again({ userKeyDirectory: keys });
-    expect(await mine.listChanges()).toMatchObject([{ change_id: id, foreign: true }]);
+    expect(await Array.fromAsync(mine.changes())).toMatchObject([{ change_id: id, foreign: true }]);
     expect(await codeOf(mine.undo({}))).toBe('CHANGE_NOT_FOUND');
     expect(await codeOf(mine.undo({ id }))).toBe('BACKUP_FOREIGN');
     expect(String(await bytesAt(theirs, 'a.txt'))).toBe('harmless');
     await theirs.clock.advance(1000);
     await mine.undo({ id, force: true });
     expect(String(await bytesAt(theirs, 'a.txt'))).toBe('hostile');
-    expect((await mine.listChanges())[0]).toMatchObject({ foreign: false, undoes: [id] });
+    expect((await Array.fromAsync(mine.changes()))[0]).toMatchObject({
+      foreign: false,
+      undoes: [id],
+    });
   });
 });
 
@@ -312,7 +315,7 @@ it('two undos of one change: one does it, and both leave the same bytes', async 
   }
   expect(String(await bytesAt(test, 'a.txt'))).toBe('old');
   expect(
-    (await test.workspace.listChanges()).filter(({ undoes }) => undoes.length > 0),
+    (await Array.fromAsync(test.workspace.changes())).filter(({ undoes }) => undoes.length > 0),
   ).toHaveLength(1);
 });
 

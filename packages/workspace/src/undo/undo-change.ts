@@ -23,9 +23,9 @@ import { streamFile } from '../disk/files.ts';
 import type { TargetLock } from '../ownership/target-locks.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import { asFarAs } from '../session-dir/session-key.ts';
-import { changesOf, chooseChange, stepsOf } from './history.ts';
+import { chooseChange, stepsOf } from './history.ts';
 import type { FileStep } from './history.ts';
-import { listMadeChanges } from './made-changes.ts';
+import { madeChanges } from './made-changes.ts';
 
 /** A file with its current state. */
 type Checked = { readonly step: FileStep; readonly found: TargetSnapshot };
@@ -55,8 +55,7 @@ export async function undoChange(committer: Committer, request: UndoRequest): Pr
 }
 
 async function findChange(committer: Committer, request: UndoRequest): Promise<RecordedChange> {
-  const backups = await onDisk('read the backups', () => listMadeChanges(committer));
-  const change = chooseChange(changesOf(backups), request.id);
+  const change = await chooseChange(madeChanges(committer), request.id);
   if (change === null) {
     throw new OrionError({
       code: 'CHANGE_NOT_FOUND',

@@ -118,7 +118,7 @@ async function checkRecords(
   failures: string[],
 ): Promise<void> {
   const seen = new Set<string>();
-  for (const change of await workspace.listChanges()) {
+  for (const change of await Array.fromAsync(workspace.changes())) {
     for (const file of change.files) {
       if (seen.has(file.target_file)) continue;
       seen.add(file.target_file);

@@ -45,7 +45,7 @@ const undo: ChatCommand = {
 };
 
 async function completeChange({ orion }: ChatTools): Promise<Completion['items']> {
-  return (await orion.listChanges()).map((change) => ({
+  return (await Array.fromAsync(orion.changes())).map((change) => ({
     value: change.change_id,
     label: change.change_id,
     detail: filesOf(change),
@@ -165,7 +165,7 @@ async function changesOfConversation({
     message.role === 'tool' ? backupsIn(message.content) : [],
   );
   const backups = new Set([...facts.backups, ...named]);
-  return (await orion.listChanges()).filter(({ files }) =>
+  return (await Array.fromAsync(orion.changes())).filter(({ files }) =>
     files.some(({ backup_id }) => backups.has(backup_id)),
   );
 }
