@@ -19,6 +19,6 @@ export async function* madeChanges({
       (some) => backups.readEach(some),
     );
   } catch (error) {
-    toDiskError(error, 'read the backups');
+    throw toDiskError(error, 'read the backups');
   }
 }
