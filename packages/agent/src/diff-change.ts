@@ -30,10 +30,10 @@ export async function diffChange(
 }
 
 async function filesOf(
-  { changes }: Pick<Workspace, 'changes'>,
+  workspace: Pick<Workspace, 'changes'>,
   id: string,
 ): Promise<readonly RecordedFile[]> {
-  for await (const { change_id, files } of changes()) {
+  for await (const { change_id, files } of workspace.changes()) {
     if (change_id === id) return files;
     const named = files.filter(({ backup_id }) => backup_id === id);
     if (named.length > 0) return named;

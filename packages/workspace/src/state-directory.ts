@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { ensurePrivateDirectory, makeDirectory } from './disk/directories.ts';
@@ -95,9 +96,19 @@ export class StateDirectory {
 
   /** The names in a directory of the state; empty if it does not exist. */
   async names(inner: string): Promise<readonly string[]> {
+    return (await this.#entries(inner)).map(({ name }) => name);
+  }
+
+  /** As `names`, of directories alone. */
+  async directories(inner: string): Promise<readonly string[]> {
+    const entries = await this.#entries(inner);
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  }
+
+  async #entries(inner: string): Promise<readonly Dirent[]> {
     if (!(await this.holds(inner))) return [];
     try {
-      return await readdir(inner);
+      return await readdir(inner, { withFileTypes: true });
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return [];
       throw error;

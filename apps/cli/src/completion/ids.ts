@@ -32,7 +32,7 @@ export async function idsOf(
       break;
     case 'changes':
       await withOrion(context, options, { createStore: false }, async ({ orion }) => {
-        for (const { change_id, files, created_at } of await Array.fromAsync(orion.changes())) {
+        for await (const { change_id, files, created_at } of orion.changes()) {
           add(change_id, files[0]?.target_file ?? '-', formatAge(now - Date.parse(created_at)));
         }
       });

@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { WRITE_OPERATIONS, defined, isCount, parseFields } from '@orion/contracts';
 import type { WriteOperation } from '@orion/contracts';
 import {
@@ -13,6 +12,7 @@ import {
   shaped,
 } from '../shape.ts';
 import type { Shape } from '../shape.ts';
+import { isBackupId } from './backup-id.ts';
 
 /** `manifest.json` of a backup: one change of one file. */
 export type BackupManifest = {
@@ -36,9 +36,6 @@ export type BackupManifest = {
 
 export type FileState = { readonly sha256: string; readonly bytes: number; readonly mode: string };
 
-/** Its time, something random and the mark of its change. Backups of earlier versions have no mark. */
-const BACKUP_ID =
-  /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{3})Z-[0-9a-f]{8}([0-9a-f]{8})?$/u;
 const isHash = matching(/^[0-9a-f]{64}$/u);
 
 const MANIFEST: Shape<BackupManifest> = {
@@ -49,62 +46,12 @@ const MANIFEST: Shape<BackupManifest> = {
   operation: oneOf('undo', ...WRITE_OPERATIONS),
   created_at: isTime,
   change_id: optional(isText),
-  undoes: optional(listOf(matching(BACKUP_ID))),
+  undoes: optional(listOf((id) => typeof id === 'string' && isBackupId(id))),
   before: orNull(
     shaped<FileState>({ sha256: isHash, bytes: isCount, mode: matching(/^[0-7]{4}$/u) }),
   ),
   after: orNull(shaped<Pick<FileState, 'sha256'>>({ sha256: isHash })),
 };
-
-export function isBackupId(text: string): boolean {
-  return BACKUP_ID.test(text);
-}
-
-/** @param createdAt ISO-8601, UTC */
-export function newBackupId(createdAt: string, changeId: string | undefined): string {
-  const random = randomBytes(4).toString('hex');
-  const mark = changeId === undefined ? randomBytes(4).toString('hex') : markOf(changeId);
-  return `${createdAt.replace(/[-:.]/gu, '')}-${random}${mark}`;
-}
-
-/** Tells by its id whether a backup may be of a change; its manifest says whether it is. */
-export function mayBeOfChange(changeId: string): (id: string) => boolean {
-  const wanted = markOf(changeId);
-  return (id) => {
-    const mark = markIn(id);
-    return mark === undefined || mark === wanted;
-  };
-}
-
-/**
- * Of ids in their order, the oldest one that may belong to the change of a backup.
- *
- * @param newestFirst among which that backup is
- */
-export function oldestOfChange(
-  newestFirst: readonly string[],
-): (backup: Pick<BackupManifest, 'id' | 'change_id'>) => string {
-  const oldest = new Map(newestFirst.map((id) => [markIn(id), id]));
-  const oldestWithoutMark = oldest.get(undefined);
-  return ({ id, change_id: changeId }) => {
-    if (changeId === undefined) return id;
-    const found = oldest.get(markOf(changeId)) ?? id;
-    return oldestWithoutMark === undefined || found < oldestWithoutMark ? found : oldestWithoutMark;
-  };
-}
-
-function markIn(id: string): string | undefined {
-  return BACKUP_ID.exec(id)?.[8];
-}
-
-function markOf(changeId: string): string {
-  return createHash('sha256').update(changeId).digest('hex').slice(0, 8);
-}
-
-/** When the backup with this id was made, in milliseconds since the epoch; 0 if its id has no such time. */
-export function timeOfBackup(id: string): number {
-  return Date.parse(id.replace(BACKUP_ID, '$1-$2-$3T$4:$5:$6.$7Z')) || 0;
-}
 
 export function octal(mode: number): string {
   return (mode & 0o7777).toString(8).padStart(4, '0');

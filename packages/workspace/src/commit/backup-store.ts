@@ -2,47 +2,34 @@
  * Keeps the previous bytes of changed files so that a change can be undone without git.
  *
  * K1. Before the target changes, its backup is durable and has the hash that the commit expects.
- * K2. Limits of age and size drop the oldest backups first. The newest change of a workspace stays whole, and so does a
- *     plan in progress. A backup of an existing session stays, too, because it shows a recovery that the change was
- *     made.
+ * K2. Limits of age and size drop the oldest backups first, but none that is needed (`prune-backups.ts`).
  * K3. An unfinished backup has a name that no backup has.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, copyFile, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@orion/contracts';
 import { hasDescriptorPaths } from '../disk/anchored-directory.ts';
-import { removeIfOlder, syncDirectory } from '../disk/directories.ts';
+import { syncDirectory } from '../disk/directories.ts';
 import { errnoOf } from '../disk/disk-error.ts';
 import { createFile, jsonBytes, readSmallFile, scanRange } from '../disk/files.ts';
 import { writeFrom } from '../disk/write-all.ts';
 import type { PathPolicy } from '../path-policy/path-policy.ts';
-import { expired } from '../retention/retention.ts';
-import type { Retained, RetentionLimits } from '../retention/retention.ts';
+import type { RetentionLimits } from '../retention/retention.ts';
 import type { SessionKey } from '../session-dir/session-key.ts';
-import { isSessionId } from '../state-directory.ts';
 import type { StateDirectory } from '../state-directory.ts';
-import {
-  isBackupId,
-  mayBeOfChange,
-  newBackupId,
-  parseManifest,
-  timeOfBackup,
-} from './backup-manifest.ts';
+import { draftOf, isBackupId, mayBeOfChange, newBackupId, newestFirst } from './backup-id.ts';
+import { parseManifest } from './backup-manifest.ts';
 import type { BackupManifest } from './backup-manifest.ts';
 import { hashPath } from './hash-file.ts';
+import { pruneBackups } from './prune-backups.ts';
 import type { SharedBackups } from '../stored/shared-backups.ts';
 
-const DRAFT_PREFIX = '.draft-';
-const DRAFT_AGE_MS = 60 * 60 * 1000;
 const MAX_MANIFEST_BYTES = 64 * 1024;
 /** In one statement, where the store has them. */
 const READ_AT_ONCE = 50;
-/** The share of the size limit that is kept once it was exceeded. */
-const ROOMY = 0.9;
-
 /** An unfinished backup. */
 export type BackupDraft = {
   readonly id: string;
@@ -78,13 +65,6 @@ export type ListedBackup = BackupManifest & {
   readonly own: boolean;
 };
 
-/** What decides whether a backup may go. */
-type Kept = {
-  readonly name: string;
-  readonly root: string | undefined;
-  readonly changeId: string | null;
-};
-
 export class BackupStore {
   readonly #options: BackupStoreOptions;
   readonly #state: StateDirectory;
@@ -105,7 +85,7 @@ export class BackupStore {
     const createdAt = new Date(this.#lastMade).toISOString();
     const id = newBackupId(createdAt, changeId);
     const { backups } = this.#state;
-    const draft = draftPath(backups, id);
+    const draft = join(backups, draftOf(id));
     const sealed = join(backups, id);
     let hasContent = false;
     const begin = async (): Promise<void> => {
@@ -170,7 +150,7 @@ export class BackupStore {
   async settle(id: string, didNotHappen: boolean): Promise<void> {
     if (!isBackupId(id)) return;
     if (await this.#state.holds(this.#state.backups))
-      await rm(draftPath(this.#state.backups, id), { recursive: true, force: true });
+      await rm(join(this.#state.backups, draftOf(id)), { recursive: true, force: true });
     const manifest = await this.read(id);
     if (manifest === null) return;
     const before = manifest.before?.sha256 ?? null;
@@ -231,7 +211,7 @@ export class BackupStore {
     if (shared === undefined || (await this.#state.holds(sealed))) return join(sealed, 'content');
     const manifest = await shared.read(id);
     if ((manifest?.before ?? null) === null) return join(sealed, 'content');
-    const draft = `${draftPath(backups, id)}-${randomBytes(4).toString('hex')}`;
+    const draft = join(backups, `${draftOf(id)}-${randomBytes(4).toString('hex')}`);
     await this.#state.ensure(backups);
     await mkdir(draft, { mode: 0o700 });
     await shared.fetch(id, draft);
@@ -245,8 +225,11 @@ export class BackupStore {
 
   /** Of all backups, newest first. */
   async ids(): Promise<readonly string[]> {
-    const local = (await this.#state.names(this.#state.backups)).filter(isBackupId);
-    return newestFirst([...local, ...((await this.#options.shared?.ids()) ?? [])]);
+    const local = await this.#state.directories(this.#state.backups);
+    return newestFirst([
+      ...local.filter(isBackupId),
+      ...((await this.#options.shared?.ids()) ?? []),
+    ]);
   }
 
   /** In the order of these ids; leaves out those that cannot be read. They are read as they are asked for. */
@@ -277,108 +260,16 @@ export class BackupStore {
   }
 
   /** Calls that come at the same time share one. */
-  async prune(): Promise<void> {
-    this.#pruning ??= this.#prune();
-    try {
-      await this.#pruning;
-    } finally {
+  prune(): Promise<void> {
+    this.#pruning ??= this.#prune().finally(() => {
       this.#pruning = null;
-    }
+    });
+    return this.#pruning;
   }
 
   async #prune(): Promise<void> {
-    const names = await this.#state.names(this.#state.backups);
-    const now = this.#options.clock.now();
-    // Left by a process that died while it created the backup, and without a note.
-    for (const name of names.filter((candidate) => candidate.startsWith(DRAFT_PREFIX))) {
-      await removeIfOlder(join(this.#state.backups, name), DRAFT_AGE_MS, now);
-    }
-    const shared = (await this.#options.shared?.all()) ?? NONE;
-    const local = new Set(names.filter(isBackupId));
-    const entries: Retained[] = [];
-    for (const name of newestFirst([...local, ...shared.keys()])) {
-      const bytes = shared.get(name)?.before?.bytes ?? (await this.#bytesOf(name));
-      entries.push({ name, since: timeOfBackup(name), bytes });
-    }
-    const { limits } = this.#options;
-    // With room for the next ones: each recount looks at everything.
-    const isFull = sumOf(entries) > limits.maxBytes;
-    const maxBytes = isFull ? limits.maxBytes * ROOMY : limits.maxBytes;
-    const dropped = new Set(
-      await this.#droppable(expired(entries, { ...limits, maxBytes }, now), entries, local),
-    );
-    for (const name of dropped) {
-      await this.#options.shared?.remove(name);
-      await rm(join(this.#state.backups, name), { recursive: true, force: true });
-    }
-    this.#keptBytes = sumOf(entries.filter(({ name }) => !dropped.has(name)));
-  }
-
-  /**
-   * Which of the expired ones nothing needs. The age limit drops the newest ones, too, but never the last way back.
-   *
-   * @param entries all, newest first
-   */
-  async #droppable(
-    expiredNames: readonly string[],
-    entries: readonly Retained[],
-    local: ReadonlySet<string>,
-  ): Promise<readonly string[]> {
-    const look = async (name: string): Promise<Kept | null> => {
-      const manifest = await this.#readAny(name);
-      if (manifest === null) return null;
-      const root = local.has(name) ? manifest.root : this.#state.root;
-      return { name, root, changeId: manifest.change_id ?? null };
-    };
-    const newest = new Map<string | undefined, Kept>();
-    const unseen = entries.map(({ name }) => name).toReversed();
-    const newestOf = async (root: string | undefined): Promise<Kept | undefined> => {
-      while (!newest.has(root)) {
-        const name = unseen.pop();
-        if (name === undefined) break;
-        const kept = await look(name).catch(() => null);
-        if (kept !== null && !newest.has(kept.root)) newest.set(kept.root, kept);
-      }
-      return newest.get(root);
-    };
-    const names: string[] = [];
-    for (const name of expiredNames) {
-      let kept: Kept | null;
-      try {
-        kept = await look(name);
-      } catch {
-        continue;
-      }
-      if (kept === null) {
-        names.push(name);
-        continue;
-      }
-      const { changeId, root } = kept;
-      const last = await newestOf(root);
-      const isOfNewest = name === last?.name || (changeId !== null && changeId === last?.changeId);
-      if (!isOfNewest && !(await this.#isOpen(changeId))) names.push(name);
-    }
-    return names;
-  }
-
-  /** Whether this is a plan in progress, or a session that a recovery may still settle. */
-  async #isOpen(changeId: string | null): Promise<boolean> {
-    if (changeId === null || !isSessionId(changeId)) return false;
-    if ((await this.#options.shared?.isOpen(changeId)) === true) return true;
-    const { sessions, attic, plans } = this.#state;
-    for (const parent of [plans, sessions, attic]) {
-      if (await this.#state.holds(join(parent, changeId))) return true;
-    }
-    return false;
-  }
-
-  /** What it keeps of the file before. */
-  async #bytesOf(name: string): Promise<number> {
-    try {
-      return (await lstat(join(this.#state.backups, name, 'content'))).size;
-    } catch {
-      return 0;
-    }
+    const read = (id: string): Promise<ListedBackup | null> => this.#readAny(id);
+    this.#keptBytes = await pruneBackups({ ...this.#options, read });
   }
 }
 
@@ -389,18 +280,6 @@ function ownOf(manifest: BackupManifest | null | undefined): ListedBackup | null
   return manifest === null || manifest === undefined
     ? null
     : { ...manifest, own: true, foreign: false };
-}
-
-function newestFirst(ids: Iterable<string>): readonly string[] {
-  return [...new Set(ids)].toSorted().toReversed();
-}
-
-function sumOf(entries: readonly Retained[]): number {
-  return entries.reduce((total, { bytes }) => total + bytes, 0);
-}
-
-function draftPath(backups: string, id: string): string {
-  return join(backups, `${DRAFT_PREFIX}${id}`);
 }
 
 /** Does not open the file by name again: the name may belong to another file or a pipe by now. */

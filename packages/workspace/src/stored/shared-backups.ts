@@ -8,7 +8,8 @@
 import type { Clock, RecordPlace, SharedRecords } from '@orion/contracts';
 import { join } from 'node:path';
 import { createFile, jsonBytes, streamFile } from '../disk/files.ts';
-import { isBackupId, parseManifest } from '../commit/backup-manifest.ts';
+import { isBackupId } from '../commit/backup-id.ts';
+import { parseManifest } from '../commit/backup-manifest.ts';
 import type { BackupManifest } from '../commit/backup-manifest.ts';
 import { repeated } from './repeated.ts';
 

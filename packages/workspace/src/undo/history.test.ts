@@ -1,7 +1,7 @@
 /** Hazard: a change that is derived from a part of its backups, or from more of them than it needs. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { newBackupId } from '../commit/backup-manifest.ts';
+import { newBackupId } from '../commit/backup-id.ts';
 import type { ListedBackup } from '../commit/backup-store.ts';
 import { changesOf } from './history.ts';
 
@@ -99,6 +99,16 @@ it('an undo that was undone has no effect, and an undo names the changes of its 
     ['second', 'in_effect', []],
     ['first', 'in_effect', []],
   ]);
+});
+
+it('undos that name thousands of backups, and others that are not there, have each read twice at most', async () => {
+  const changes = Array.from({ length: 100 }, (_, minute) => backup(minute, `change ${minute}`));
+  const made = changes.map(({ id }) => id);
+  const undoes = [...made, ...made, ...made.map((id) => id.replace('Z-', 'Z-0'))];
+  const undos = changes.map((_, index) => backup(100 + index, `undo ${index}`, { undoes }));
+  const listed = await changesIn([...changes, ...undos]);
+  expect(listed).toHaveLength(200);
+  expect(listed.at(-1)?.read).toBeLessThanOrEqual(2 * 200);
 });
 
 it('whatever was changed in which order, each change has all of its files, newest first', async () => {

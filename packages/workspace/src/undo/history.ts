@@ -1,6 +1,6 @@
 /** Derives changes from their backups. */
 import type { RecordedChange, RecordedFile } from '@orion/contracts';
-import { oldestOfChange } from '../commit/backup-manifest.ts';
+import { oldestOfChange } from '../commit/backup-id.ts';
 import type { ListedBackup } from '../commit/backup-store.ts';
 
 /** Reads backups in the order of these ids, and leaves out those that are not there. */
@@ -35,17 +35,24 @@ export async function* changesOf(
       files,
     };
   };
+  // A manifest that came with a folder may name any backups: each is looked up once, and only if it is there.
+  const unknown = new Set(ids);
+  const changeOf = new Map<string, string>();
   const changesOfBackups = async (backups: readonly string[]): Promise<readonly string[]> => {
-    const known = new Map<string, string>();
-    for await (const backup of read(backups)) known.set(backup.id, idOf(backup));
-    return [...new Set(backups.map((id) => known.get(id) ?? id))];
+    const asked = backups.filter((id) => unknown.delete(id));
+    for await (const backup of read(asked)) changeOf.set(backup.id, idOf(backup));
+    return [...new Set(backups.map((id) => changeOf.get(id) ?? id))];
   };
   for await (const backup of read(ids)) {
     if (!undone.has(backup.id)) for (const id of backup.undoes ?? []) undone.add(id);
     const changeId = idOf(backup);
     const group = groups.get(changeId);
     if (group === undefined)
-      groups.set(changeId, { changeId, members: [backup], oldest: oldestOf(backup) });
+      groups.set(changeId, {
+        changeId,
+        members: [backup],
+        oldest: oldestOf(backup.id, backup.change_id),
+      });
     else group.members.push(backup);
     for (const each of groups.values()) {
       if (backup.id > each.oldest) break;

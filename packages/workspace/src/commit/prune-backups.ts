@@ -1,0 +1,133 @@
+/**
+ * Drops backups by age and size.
+ *
+ * 1. The newest change of each workspace stays whole, and so does a plan in progress. A backup of an existing session
+ *    stays, too, because it shows a recovery that the change was made.
+ * 2. Their number decides how long a count takes, so that it reads none that stays, and a full store is made roomy
+ *    instead of being counted again at the next change.
+ */
+import { lstat, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '@orion/contracts';
+import { removeIfOlder } from '../disk/directories.ts';
+import { expired } from '../retention/retention.ts';
+import type { Retained, RetentionLimits } from '../retention/retention.ts';
+import { isSessionId } from '../state-directory.ts';
+import type { StateDirectory } from '../state-directory.ts';
+import type { SharedBackups } from '../stored/shared-backups.ts';
+import { isBackupId, isDraft, newestFirst, timeOfBackup } from './backup-id.ts';
+import type { BackupManifest } from './backup-manifest.ts';
+
+const DRAFT_AGE_MS = 60 * 60 * 1000;
+/** The share of the size limit that is kept once it was exceeded. */
+const ROOMY = 0.9;
+
+export type PruneOptions = {
+  readonly state: StateDirectory;
+  readonly clock: Clock;
+  readonly limits: RetentionLimits;
+  /** What other hosts find, too. */
+  readonly shared?: SharedBackups;
+  /** Includes backups of other workspaces. Null if it is not valid; rejects if the disk reports an error. */
+  readonly read: (id: string) => Promise<BackupManifest | null>;
+};
+
+/** What decides whether a backup is needed. */
+type Known = {
+  readonly id: string;
+  readonly root: string | undefined;
+  readonly changeId: string | null;
+};
+
+/** @returns the bytes that all the others keep */
+export async function pruneBackups(options: PruneOptions): Promise<number> {
+  const { state, clock, limits, shared } = options;
+  const now = clock.now();
+  const names = await state.directories(state.backups);
+  // Left by a process that died while it created the backup, and without a note.
+  for (const name of names.filter(isDraft))
+    await removeIfOlder(join(state.backups, name), DRAFT_AGE_MS, now);
+  const local = new Set(names.filter(isBackupId));
+  const stored = (await shared?.all()) ?? new Map<string, BackupManifest>();
+  const entries: Retained[] = [];
+  for (const name of newestFirst([...local, ...stored.keys()])) {
+    const bytes = stored.get(name)?.before?.bytes ?? (await bytesOf(join(state.backups, name)));
+    entries.push({ name, since: timeOfBackup(name), bytes });
+  }
+  const isFull = sumOf(entries) > limits.maxBytes;
+  const maxBytes = isFull ? limits.maxBytes * ROOMY : limits.maxBytes;
+  const old = expired(entries, { ...limits, maxBytes }, now);
+  const dropped = new Set(await withoutNeeded(options, old, entries, local));
+  for (const name of dropped) {
+    await shared?.remove(name);
+    await rm(join(state.backups, name), { recursive: true, force: true });
+  }
+  return sumOf(entries.filter(({ name }) => !dropped.has(name)));
+}
+
+/** @param entries all, newest first */
+async function withoutNeeded(
+  { state, shared, read }: PruneOptions,
+  old: readonly string[],
+  entries: readonly Retained[],
+  local: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const look = async (id: string): Promise<Known | null> => {
+    const manifest = await read(id);
+    if (manifest === null) return null;
+    const root = local.has(id) ? manifest.root : state.root;
+    return { id, root, changeId: manifest.change_id ?? null };
+  };
+  const newest = new Map<string | undefined, Known>();
+  const unseen = entries.map(({ name }) => name).toReversed();
+  const newestOf = async (root: string | undefined): Promise<Known | undefined> => {
+    while (!newest.has(root)) {
+      const id = unseen.pop();
+      if (id === undefined) break;
+      const known = await look(id).catch(() => null);
+      if (known !== null && !newest.has(known.root)) newest.set(known.root, known);
+    }
+    return newest.get(root);
+  };
+  const isNeeded = async ({ id, root, changeId }: Known): Promise<boolean> => {
+    const last = await newestOf(root);
+    if (id === last?.id || (changeId !== null && changeId === last?.changeId)) return true;
+    return isOpen(state, shared, changeId);
+  };
+  const dropped: string[] = [];
+  for (const id of old) {
+    try {
+      const known = await look(id);
+      if (known === null || !(await isNeeded(known))) dropped.push(id);
+    } catch {
+      // What cannot be read now may be needed.
+    }
+  }
+  return dropped;
+}
+
+/** Whether this is a plan in progress, or a session that a recovery may still settle. */
+async function isOpen(
+  state: StateDirectory,
+  shared: SharedBackups | undefined,
+  changeId: string | null,
+): Promise<boolean> {
+  if (changeId === null || !isSessionId(changeId)) return false;
+  if ((await shared?.isOpen(changeId)) === true) return true;
+  for (const parent of [state.plans, state.sessions, state.attic]) {
+    if (await state.holds(join(parent, changeId))) return true;
+  }
+  return false;
+}
+
+async function bytesOf(backup: string): Promise<number> {
+  try {
+    return (await lstat(join(backup, 'content'))).size;
+  } catch {
+    return 0;
+  }
+}
+
+function sumOf(entries: readonly Retained[]): number {
+  return entries.reduce((total, { bytes }) => total + bytes, 0);
+}
