@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -33,6 +32,7 @@ import { listTools } from './tool-listing.ts';
 import { turnProtocols } from './turn-protocol.ts';
 import { turnTools } from './turn-tools.ts';
 import { describeListed } from './turn/paused-session.ts';
+import { newSessionId } from './turn/session-id.ts';
 import { TurnAdmission } from './turn/turn-admission.ts';
 import type { TurnAdmissionOptions } from './turn/turn-admission.ts';
 import type { TurnTask } from './turn/turn-scope.ts';
@@ -84,7 +84,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   const writePlanTool = createWritePlanTool({
     workspace,
     clock,
-    createId: randomUUID,
+    createId: newSessionId,
     patterns,
     approval: approvalOf(options.approve),
     eol: settings.eol,

@@ -1,11 +1,10 @@
 import { systemClock } from '@orion/contracts';
-import { randomUUID } from 'node:crypto';
-
 import type { TraceEvent } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
 import { createPatternMatcher, createWorkspace } from '@orion/workspace';
 import { expect, it } from 'vitest';
 import { temporaryDirectory, openOrion } from './testing/set-up.ts';
+import { newSessionId } from './turn/session-id.ts';
 
 /** Hazard: what a person does with a session by hand is in no trace of it, or in one that names nothing (D1, R231). */
 
@@ -15,7 +14,7 @@ async function withOrphan() {
   const tool = createWritePlanTool({
     workspace,
     clock: systemClock,
-    createId: randomUUID,
+    createId: newSessionId,
     patterns: createPatternMatcher(systemClock),
   });
   const { handle } = await tool.begin({

@@ -67,8 +67,8 @@ export interface WritePlanTool {
 export type WritePlanToolOptions = {
   readonly workspace: Workspace;
   readonly clock: Clock;
-  /** A new lower-case UUID v4 each time. */
-  readonly createId: () => string;
+  /** A new lower-case UUID v4 each time, for a session of this turn, or for a plan. */
+  readonly createId: (turn?: TurnRecord) => string;
   readonly patterns: PatternMatcher;
   /** Who approves the changes of sessions and plans; by default no approval is needed. */
   readonly approval?: ApprovalPolicy;

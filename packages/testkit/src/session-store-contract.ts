@@ -103,6 +103,18 @@ export function describeSessionStoreContract(name: string, create: SessionStoreF
       expect((await test.workspace.sessions.clean({ all: true })).moved).toEqual([]);
     });
 
+    it('lists those alone whose id is wanted', async () => {
+      const test = await create();
+      const { handle } = await begun(test);
+      await test.workspace.sessions.begin(await metadataFor(test, 'b.txt'));
+      const ids = async (wanted: readonly string[]): Promise<readonly string[]> =>
+        (await test.workspace.sessions.list('all', (id) => wanted.includes(id))).map(
+          ({ session_id: id }) => id,
+        );
+      expect(await ids([handle.id])).toEqual([handle.id]);
+      expect(await ids([])).toEqual([]);
+    });
+
     it('lists when a session was taken over, once that is saved, and not of one that only began', async () => {
       const test = await create();
       const { handle } = await begun(test);

@@ -34,6 +34,8 @@ export async function idsOf(
       await withOrion(context, options, { createStore: false }, async ({ orion }) => {
         for await (const { change_id, files, created_at } of orion.changes()) {
           add(change_id, files[0]?.target_file ?? '-', formatAge(now - Date.parse(created_at)));
+          // They are read from the disk as they are asked for.
+          if (found.length === LISTED) break;
         }
       });
       break;

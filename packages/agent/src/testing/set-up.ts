@@ -22,6 +22,7 @@ import { expect, onTestFinished } from 'vitest';
 
 import { createOrion } from '../create-orion.ts';
 import type { Orion, OrionOptions, TurnRequest } from '../orion.ts';
+import { newSessionId } from '../turn/session-id.ts';
 
 export { SESSION_RECORD as RECORD } from '@orion/testkit/records';
 
@@ -55,7 +56,7 @@ export async function openWriteTool(
   const tool = createWritePlanTool({
     workspace,
     clock,
-    createId: randomUUID,
+    createId: newSessionId,
     patterns,
     ...options,
   });

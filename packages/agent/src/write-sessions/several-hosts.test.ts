@@ -20,6 +20,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { sharedStateOf } from '../config/sessions-in-store.ts';
 import { useTestDatabase } from '../testing/test-database.ts';
 import { removeUnreported } from '../turn/continued/left-session.ts';
+import { newSessionId } from '../turn/session-id.ts';
 
 /** Hazard: a host does not know what another one kept, or takes for done what was only decided. */
 
@@ -161,7 +162,7 @@ async function unreported(
   text: string,
 ): Promise<SessionHandle> {
   const turn = { ...TURN_RECORD, requestId: fence.turnId, callId: '1' };
-  const metadata = await metadataFor(workspace, 'create');
+  const metadata = { ...(await metadataFor(workspace, 'create')), session_id: newSessionId(turn) };
   const handle = await workspace.sessions.begin(metadata, turn, fence);
   handle.append(text);
   await handle.save(SESSION_RECORD);

@@ -37,8 +37,10 @@ export interface SessionContent {
   /** Removes what was put away at least so many milliseconds ago. */
   forget(root: string, olderThanMs: number): Promise<void>;
   find(root: string, sessionId: string): Promise<StoredSession | null>;
-  /** Those that were not put away. */
-  list(root: string): Promise<readonly StoredSession[]>;
+  /** Those that were not put away; of them these, if ids are given. */
+  list(root: string, sessionIds?: readonly string[]): Promise<readonly StoredSession[]>;
+  /** Of all that `list` has. */
+  ids(root: string): Promise<readonly string[]>;
   /** A chunk belongs to the caller. */
   read(
     sessionId: string,

@@ -25,8 +25,14 @@ export interface SessionStore {
   begin(metadata: SessionMetadata, turn?: TurnRecord, fence?: TurnFence): Promise<SessionHandle>;
   /** One session, from the sessions or the attic. Rejects with SESSION_NOT_FOUND. */
   find(sessionId: string): Promise<SessionListing>;
-  /** All stored sessions, newest first, whatever their condition; or only those that a start offers to recover. */
-  list(which?: 'all' | 'recoverable'): Promise<readonly SessionListing[]>;
+  /**
+   * All stored sessions, newest first, whatever their condition; or only those that a start offers to recover. Takes the
+   * longer the more there are, but for those whose id is not wanted: nothing of them is read.
+   */
+  list(
+    which?: 'all' | 'recoverable',
+    isWanted?: (sessionId: string) => boolean,
+  ): Promise<readonly SessionListing[]>;
   /**
    * Takes over an orphan, from the sessions or the attic. Of several processes exactly one succeeds.
    * Rejects with SESSION_NOT_FOUND, SESSION_BUSY (live elsewhere, or claimed first by another), SESSION_DAMAGED,

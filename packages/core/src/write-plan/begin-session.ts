@@ -18,8 +18,8 @@ import { requirePlace } from './session-change.ts';
 export type BeginPorts = PlanPorts & {
   readonly workspace: Pick<Workspace, 'sessions'>;
   readonly clock: Clock;
-  /** A new lower-case UUID v4 each time. */
-  readonly createId: () => string;
+  /** A new lower-case UUID v4 each time, for a session of this turn. */
+  readonly createId: (turn?: TurnRecord) => string;
   /** Only the session's own end marker ends its text. */
   readonly strict: boolean;
 };
@@ -36,7 +36,7 @@ export async function beginSession(
   if (keepsText(operation)) requireTakesText(target);
   // Otherwise a wrong place would be found only after the whole text was streamed.
   if (location !== undefined) await requirePlace(request, target, ports);
-  const sessionId = request.upload?.sessionId ?? createId();
+  const sessionId = request.upload?.sessionId ?? createId(owner.turn);
   const endMarker = `DONE ${sessionId.slice(0, 4)}`;
   const metadata: SessionMetadata = {
     version: 1,

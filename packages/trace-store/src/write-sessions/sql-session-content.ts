@@ -24,6 +24,9 @@ import {
 
 /** A piece has at most 1 MiB. */
 const PIECES_AT_A_TIME = 8;
+/** The rows that are listed, of the workspace $1. */
+const LISTED =
+  'write_session.root = $1 and write_session.put_away_at is null and write_session.metadata is not null';
 
 /** Write sessions in a database. A statement that looks at an owner also changes what that owner may change. */
 export function createSqlSessionContent(database: SqlDatabase): SessionContent {
@@ -141,14 +144,23 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
 
     find: (root, sessionId) => find(reported, root, sessionId),
 
-    async list(root) {
+    async list(root, sessionIds) {
+      if (sessionIds?.length === 0) return [];
+      const given = sessionIds?.map((_, index) => `$${index + 2}`).join(', ');
       const rows = await reported.all(
         `select ${columns} from write_session ${WITH_COMMIT}
-         where write_session.root = $1 and write_session.put_away_at is null and write_session.metadata is not null
+         where ${LISTED} ${given === undefined ? '' : `and write_session.session_id in (${given})`}
          order by write_session.session_no`,
-        [root],
+        [root, ...(sessionIds ?? [])],
       );
       return rows.map(sessionOf);
+    },
+
+    async ids(root) {
+      const rows = await reported.all(`select session_id from write_session where ${LISTED}`, [
+        root,
+      ]);
+      return rows.map(({ session_id: id }) => String(id));
     },
 
     read: (sessionId, text, start, end) => readPieces(reported, sessionId, text, start, end),

@@ -55,16 +55,18 @@ export class SessionFinder {
 
   /**
    * Yields the sessions of these kinds, except those in the attic. A directory known to be of another kind is not read
-   * again, and only as many inspections are held as run in parallel: a repository may contain any number.
+   * again, nor one whose id is not wanted, and only as many inspections are held as run in parallel: a repository may
+   * contain any number.
    */
   async *each<R>(
     kinds: readonly Fitness[],
     step: (inspection: Inspection) => Promise<R> | R,
+    isWanted: (sessionId: string) => boolean = () => true,
   ): AsyncGenerator<R, void, undefined> {
     const { state } = this.#options;
     const ids = (await this.namesIn(state.sessions)).filter(isSessionId).filter((id) => {
       const known = this.#unfit.get(id);
-      return known === undefined || kinds.includes(known);
+      return isWanted(id) && (known === undefined || kinds.includes(known));
     });
     await this.#options.loadKey();
     for (let from = 0; from < ids.length; from += PARALLEL) {

@@ -89,13 +89,19 @@ export class DiskSessionStore implements SessionStore {
     this.#open.set(handle.id, handle);
   }
 
-  async list(which: 'all' | 'recoverable' = 'all'): Promise<readonly SessionListing[]> {
+  async list(
+    which: 'all' | 'recoverable' = 'all',
+    isWanted?: (sessionId: string) => boolean,
+  ): Promise<readonly SessionListing[]> {
     const { maxSessionAgeMs } = this.#options;
     const all = which === 'all';
-    const found = this.#finder.each(all ? ['own', 'foreign', 'damaged'] : ['own'], (inspection) =>
-      all || isRecoverable(inspection, maxSessionAgeMs)
-        ? listingOf(inspection, maxSessionAgeMs)
-        : null,
+    const found = this.#finder.each(
+      all ? ['own', 'foreign', 'damaged'] : ['own'],
+      (inspection) =>
+        all || isRecoverable(inspection, maxSessionAgeMs)
+          ? listingOf(inspection, maxSessionAgeMs)
+          : null,
+      isWanted,
     );
     const listings: SessionListing[] = [];
     for await (const listing of found) if (listing !== null) listings.push(listing);

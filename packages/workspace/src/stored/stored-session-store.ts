@@ -88,9 +88,13 @@ export class StoredSessionStore implements SessionStore {
     return this.#begin(metadata, realPath, { turn: turn ?? null, fence: fence ?? null });
   }
 
-  async list(which: 'all' | 'recoverable' = 'all'): Promise<readonly SessionListing[]> {
+  async list(
+    which: 'all' | 'recoverable' = 'all',
+    isWanted?: (sessionId: string) => boolean,
+  ): Promise<readonly SessionListing[]> {
     const { root, maxSessionAgeMs } = this.#options;
-    const rows = await this.#content.list(root);
+    const wanted = isWanted && (await this.#content.ids(root)).filter((id) => isWanted(id));
+    const rows = await this.#content.list(root, wanted);
     return rows
       .map((row) => listingOf(row, maxSessionAgeMs))
       .filter(({ recoverable }) => which === 'all' || recoverable)

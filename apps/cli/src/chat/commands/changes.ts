@@ -17,6 +17,8 @@ import { table } from './command.ts';
 /** Of the newest changes the diffs are shown, each folded above so many lines. */
 const SHOWN_CHANGES = 5;
 const SHOWN_LINES = 40;
+/** Of the newest changes the ids are offered. */
+const OFFERED_CHANGES = 200;
 
 const undo: ChatCommand = {
   name: 'undo',
@@ -45,11 +47,12 @@ const undo: ChatCommand = {
 };
 
 async function completeChange({ orion }: ChatTools): Promise<Completion['items']> {
-  return (await Array.fromAsync(orion.changes())).map((change) => ({
-    value: change.change_id,
-    label: change.change_id,
-    detail: filesOf(change),
-  }));
+  const items: Completion['items'][number][] = [];
+  for await (const change of orion.changes()) {
+    items.push({ value: change.change_id, label: change.change_id, detail: filesOf(change) });
+    if (items.length === OFFERED_CHANGES) break;
+  }
+  return items;
 }
 
 const changes: ChatCommand = {
@@ -164,10 +167,16 @@ async function changesOfConversation({
   const named = (stored?.history ?? []).flatMap((message) =>
     message.role === 'tool' ? backupsIn(message.content) : [],
   );
+  // What is not found yet, so that no older change is read than this conversation has made.
   const backups = new Set([...facts.backups, ...named]);
-  return (await Array.fromAsync(orion.changes())).filter(({ files }) =>
-    files.some(({ backup_id }) => backups.has(backup_id)),
-  );
+  const own: RecordedChange[] = [];
+  if (backups.size === 0) return own;
+  for await (const change of orion.changes()) {
+    const isOwn = change.files.filter(({ backup_id }) => backups.delete(backup_id)).length > 0;
+    if (isOwn) own.push(change);
+    if (backups.size === 0) break;
+  }
+  return own;
 }
 
 function backupsIn(receipt: string): readonly string[] {

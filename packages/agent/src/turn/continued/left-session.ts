@@ -8,6 +8,8 @@ import { goOnWriting } from '../recovered-turn.ts';
 import type { WritingEnd } from '../recovered-turn.ts';
 import { recoverSession } from '../recovery.ts';
 import type { RecoveredSession } from '../recovery.ts';
+import { mayBeOfCall } from '../session-id.ts';
+import type { BeginCall } from '../session-id.ts';
 import type { TurnContext } from '../session/session-run.ts';
 import type { TurnScope } from '../turn-scope.ts';
 import { forgottenWrite } from './forgotten-write.ts';
@@ -63,17 +65,13 @@ export async function* continueSession(
  */
 export async function removeUnreported(
   { sessions }: Pick<Workspace, 'sessions'>,
-  {
-    requestId,
-    callId,
-    fence,
-  }: { readonly requestId: string; readonly callId: string; readonly fence?: TurnFence },
+  { fence, ...call }: BeginCall & { readonly fence?: TurnFence },
 ): Promise<void> {
-  for (const { session_id: id, status } of await sessions.list()) {
+  for (const { session_id: id, status } of await sessions.list('all', mayBeOfCall(call))) {
     // With its fence a turn takes back what it has claimed and heard no answer about.
     if (status !== 'orphan' && (status !== 'live' || fence === undefined)) continue;
     const turn = await sessions.readTurn(id);
-    if (turn?.requestId !== requestId || turn.callId !== callId) continue;
+    if (turn?.requestId !== call.requestId || turn.callId !== call.callId) continue;
     // Its owner may be removing it itself.
     const claimed = await sessions.claim(id, fence).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
