@@ -1,9 +1,9 @@
 /**
- * The ids of write sessions, which tell whose a session may be without a look into it: looking at all of them takes
- * seconds where thousands wait to be recovered.
+ * The ids of write sessions. They tell whether a session may belong to a call, so that whoever looks for one need not
+ * read all that are stored: where thousands are paused, that takes seconds.
  *
- * 1. The last digits follow from the call that began the session. Others may have the same ones, so that only its stored
- *    turn says whose it is.
+ * 1. The last digits follow from the call that began the session. Sessions of other calls may have the same ones, so only
+ *    the stored turn proves whose it is.
  */
 import { createHash, randomUUID } from 'node:crypto';
 

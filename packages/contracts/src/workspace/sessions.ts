@@ -26,8 +26,8 @@ export interface SessionStore {
   /** One session, from the sessions or the attic. Rejects with SESSION_NOT_FOUND. */
   find(sessionId: string): Promise<SessionListing>;
   /**
-   * All stored sessions, newest first, whatever their condition; or only those that a start offers to recover. Takes the
-   * longer the more there are, but for those whose id is not wanted: nothing of them is read.
+   * All stored sessions, newest first, whatever their condition; or only those that a start offers to recover. Reads each
+   * of them, except those whose id is not wanted.
    */
   list(
     which?: 'all' | 'recoverable',
