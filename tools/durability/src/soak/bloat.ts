@@ -14,6 +14,8 @@ const SLACK_KB = 1_024;
 const SLACK_DEAD = 1_000;
 /** What is removed of a table with many changes depends on the moment at which its vacuum comes round. */
 const MORE = 1.25;
+/** The share of a table's rows that its vacuum lets be dead, by default. A store that is full begins to drop its oldest. */
+const VACUUMED_SHARE = 0.2;
 
 /** By table. */
 export function growthOf(
@@ -40,7 +42,7 @@ export function bloatedTables(growth: Readonly<Record<string, Growth>>): readonl
     const most = Math.max(1, after.rows / Math.max(before.rows, 1)) * MORE;
     const isBloated =
       after.kb > before.kb * most + SLACK_KB ||
-      after.mostDead > before.mostDead * most + SLACK_DEAD;
+      after.mostDead > Math.max(before.mostDead * most, after.rows * VACUUMED_SHARE) + SLACK_DEAD;
     return isBloated ? [name] : [];
   });
 }
