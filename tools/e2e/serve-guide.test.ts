@@ -93,7 +93,7 @@ test('its unit is one that systemd reads without a word', async ({ machine }) =>
   expect([about, status === 0 || about.length === 0]).toEqual([[], true]);
 });
 
-test('the health check of its container file is true while the server is ready', async ({
+test('the health check of its container file is true while the server runs', async ({
   machine,
 }) => {
   const [file = ''] = await blocks('dockerfile');

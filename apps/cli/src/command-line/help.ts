@@ -68,15 +68,16 @@ The first line on stdout is the server's URL; stderr has a log-in link for its p
 needs the token: ORION_SERVER_TOKEN, or one that is made once and kept in .orion/server/token. Another address than
 loopback needs ORION_SERVER_TOKEN.
 
-Nobody is asked by default. Writes inside the workspace are made and can be undone; protected paths, shell lines that no
-pattern allows and MCP tools that are not allowed by name are refused, with the reason. With --approve ask, each of these
-waits up to 24 hours for a decision over HTTP or on the page.
+By default, nobody is asked. Files inside the workspace are written, and each change can be undone; protected paths, shell
+lines that no pattern allows and MCP tools that are not allowed by name are refused, with the reason. With --approve ask,
+each of these waits up to 24 hours for a decision over HTTP or on the page.
 
 Ctrl-C and SIGTERM stop it: turns have ORION_DRAIN_SECONDS (30) to end, and the next start continues those that have
-not. A second one ends it at once. docs/guides/server.md has the details.
+not. A second one cuts that time short, and a third one ends it at once. docs/guides/server.md has the details.
 
 With DATABASE_URL, several servers of one machine share the turns of the same folders; ORION_QUEUE=in-process keeps
-them for this one. --workers 4 starts four of them on one port, under one process that replaces what ends and stops all.
+them for this one. --workers 4 starts four of them on one port, under a parent process that replaces workers that exit
+and stops them all with itself.
 Servers on several hosts need ORION_SESSIONS=database, and the folders as a volume.
 docs/guides/scaling.md has the details.
 

@@ -73,7 +73,10 @@ export function collect(value: string, earlier: readonly string[] | undefined): 
   return [...(earlier ?? []), value];
 }
 
-export function addCommandOptions(command: Command): Command {
+export function addCommandOptions(
+  command: Command,
+  asking = 'ask you first (ask, the default)',
+): Command {
   return command
     .option(
       '--allow-command <pattern>',
@@ -83,7 +86,7 @@ export function addCommandOptions(command: Command): Command {
     .addOption(
       choice(
         '--approve-commands <who>',
-        'other shell lines: ask you first (ask, the default), run without asking (auto), or refuse (never)',
+        `other shell lines: ${asking}, run without asking (auto), or refuse (never)`,
         ['auto', 'ask', 'never'],
       ),
     )

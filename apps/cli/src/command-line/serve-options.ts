@@ -46,10 +46,10 @@ export function addServe(program: Command, runs: Runs): void {
       collect,
     )
     .option('--base-path <path>', 'the path below which a proxy offers the server, such as /orion')
-    .option('--workers <n>', 'serve in so many processes on one port; needs a Postgres')
+    .option('--workers <n>', 'run this many server processes on one port; requires DATABASE_URL')
     .option('--open', 'open the page in a browser, logged in')
     .addOption(
-      choice('--log-level <level>', 'the least that the log on stderr has (default: info)', [
+      choice('--log-level <level>', 'the lowest level that is logged to stderr (default: info)', [
         'error',
         'warn',
         'info',
@@ -68,7 +68,10 @@ export function addServe(program: Command, runs: Runs): void {
       ['auto', 'ask', 'never'],
     ),
   );
-  addCommandOptions(addPathOptions(serve)).option(
+  addCommandOptions(
+    addPathOptions(serve),
+    'wait for a decision with --approve ask, and refuse without it (ask, the default)',
+  ).option(
     '--allow-omissions',
     'do not ask the model about lines such as "... rest unchanged" in a file that replaces another',
   );
