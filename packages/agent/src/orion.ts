@@ -184,6 +184,8 @@ export type OwnedTurnRequest = Omit<TurnRequest, 'recover'> & {
   readonly handOff?: AbortSignal;
   /** Called in the transaction that ends the turn, for the queue that has handed it out. */
   readonly complete?: CompleteAttempt;
+  /** Called with true when the turn begins to wait for a person, and with false when it goes on. Must not throw. */
+  readonly onRest?: (isResting: boolean) => void;
 };
 
 /** Which request is meant: the next one of this conversation, or of a new one. */

@@ -118,8 +118,8 @@ export type ApprovalNews = {
 export interface Approvals {
   /**
    * Stores a question, or finds the one that the turn asked before: of the same call or session, with the same hash and
-   * not withdrawn. What else the turn has asked about it is withdrawn. Rejects with FENCED if the turn is another
-   * owner's or over.
+   * not withdrawn. What else the turn has asked about it is withdrawn. A turn that comes to wait for a person has made
+   * progress: the attempts before do not count. Rejects with FENCED if the turn is another owner's or over.
    */
   request(owner: TurnFence, request: NewApproval): Promise<Approval>;
   /** Whether `hash` is right and the question is open is decided together with the verdict. */

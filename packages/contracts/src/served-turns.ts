@@ -147,6 +147,11 @@ export interface ServedTurns {
    * are silent, or their owner is gone.
    */
   unfinished(filter: { readonly idleMs: number }): Promise<readonly UnfinishedTurn[]>;
+  /**
+   * Those that are not over although their end was asked for: those that wait, and those that have had an owner for so
+   * long since. At most 100.
+   */
+  overdue(ownedMs: number): Promise<readonly ServedTurn[]>;
   /** The owner gives a turn back: it waits again. Changes nothing if the owner has lost it. */
   release(owner: TurnFence): Promise<void>;
   /** Looks at the rows of these owners' turns, in their order. */

@@ -47,6 +47,25 @@ export function describeApprovalsContract(
     const states = (found: readonly Approval[]): readonly string[] =>
       found.map(({ state }) => state);
 
+    test('a turn that comes to wait has made progress, and one that finds its answer has not', () =>
+      withTurn(async ({ approvals, turnLog }, owner, ask) => {
+        const again = async (attempt: number) => {
+          const { idleAttempts, ...claim } = await turnLog.acquire(owner.turnId, attempt);
+          const asked = { approvalId: 'unused', turnId: owner.turnId, projectId: 'p' };
+          const call = { conversationId: 'c', callId: 'call', sessionId: null, hash: 'h' };
+          const action = { kind: 'command', command: 'ls', folder: '/w' } as const;
+          const request = { ...asked, ...call, action, diffs: [], waitMs: DAY_MS };
+          const { approvalId } = await approvals.request(claim, request);
+          return { idleAttempts, approvalId };
+        };
+        const { approvalId } = await ask();
+        expect(await again(2)).toEqual({ idleAttempts: 1, approvalId });
+        expect(await again(3)).toEqual({ idleAttempts: 1, approvalId });
+        await approvals.decide(approvalId, 'h', yes);
+        expect(await again(4)).toEqual({ idleAttempts: 1, approvalId });
+        expect(await again(5)).toEqual({ idleAttempts: 2, approvalId });
+      }));
+
     test('a question is stored whole, and decided once', () =>
       withTurn(async ({ approvals }, { turnId }, ask) => {
         const asked = await ask();

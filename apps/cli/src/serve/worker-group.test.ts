@@ -70,6 +70,21 @@ it('starts one, and the others when that one serves', async () => {
   expect(await started).toMatchObject({ url: 'http://one' });
 });
 
+it('starts no others if it is to stop before the first one serves', async () => {
+  const { workers, started, stop } = await group(3, { isServing: false });
+  const [first] = workers;
+  if (first === undefined) throw new Error('no worker');
+  // As a worker does that hears of it while it starts: it serves, and then ends.
+  first.signal = (signal) => void first.signals.push(signal);
+  const stopped = stop();
+  first.serve();
+  await advance(0);
+  expect(workers).toHaveLength(1);
+  first.end({ code: 0 });
+  expect(await started).toEqual({ code: 0, signal: null });
+  expect(await stopped).toEqual([{ code: 0, signal: null }]);
+});
+
 it('starts none anew while it starts, and says how that one ended', async () => {
   const { workers, started, stop } = await group(2, { isServing: false });
   workers[0]?.serve();

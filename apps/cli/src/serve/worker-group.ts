@@ -68,6 +68,8 @@ export class WorkerGroup {
     const first = this.#begin();
     const said = await Promise.race([first.serving, first.ended]);
     if (!('url' in said)) return said;
+    // It was asked to stop before it served, and is about to.
+    if (this.#stopping.signal.aborted) return first.ended;
     const others = Array.from({ length: count - 1 }, () => this.#begin());
     for (const { serving, ended } of others) {
       const other = await Promise.race([serving, ended]);

@@ -1,4 +1,4 @@
-import { sleep } from '@orion/contracts';
+import { OrionError, sleep } from '@orion/contracts';
 import type {
   Clock,
   QueuePlace,
@@ -39,6 +39,7 @@ const STARTS = 3;
 /** The pause before another start. */
 const AGAIN_MS = 500;
 const ADDED_AT_ONCE = 500;
+const UNIQUE_VIOLATION = '23505';
 
 type JobData = {
   /** The last attempt that acquired the turn before there was this job. */
@@ -135,10 +136,15 @@ export class PgBossJobs {
     { atMost, perProject }: { readonly atMost: number; readonly perProject: RunningLimits },
   ): Promise<readonly { readonly job: Job; readonly attempt: number }[]> {
     const groupConcurrency = groupConcurrencyOf(perProject);
-    const jobs = await this.#engine.fetch<JobData>(queue, {
+    const fetching = this.#engine.fetch<JobData>(queue, {
       batchSize: groupConcurrency === null ? atMost : 1,
       includeMetadata: true,
       ...(groupConcurrency === null ? {} : { groupConcurrency }),
+    });
+    const jobs = await fetching.catch((error: unknown) => {
+      // The one job of ALONE is handed out: the engine would see that by the code of its own driver.
+      if (OrionError.isInstance(error) && error.details['reason'] === UNIQUE_VIOLATION) return [];
+      throw error;
     });
     return jobs
       .toSorted(
@@ -180,14 +186,15 @@ export class PgBossJobs {
   }
 
   /**
-   * Unless it was handed out to another: of two jobs of one turn each would take it from the other. `attempt` is the one
-   * that it was handed out for.
+   * To the turns that run alone, or among those that do not, which needs a place. Not if it was handed out to another: of
+   * two jobs of one turn each would take it from the other. `attempt` is the one that it was handed out for.
    */
-  async moveToAlone(job: Job, attempt: number): Promise<void> {
+  async move(job: Job, attempt: number, to: QueuePlace | typeof ALONE): Promise<void> {
     await this.#database.transaction(async (transaction) => {
+      if (!(await this.complete(job, transaction))) return;
+      const [queue, place] = to === ALONE ? [ALONE, {}] : [TURNS, placeOf(to)];
       const data = { attemptsBefore: attempt } satisfies JobData;
-      if (await this.complete(job, transaction))
-        await this.#engine.send(ALONE, data, { id: job.id, db: inside(transaction) });
+      await this.#engine.send(queue, data, { id: job.id, ...place, db: inside(transaction) });
     });
   }
 
@@ -214,6 +221,8 @@ async function startEngine({ database, onError }: PgBossJobsOptions): Promise<Pg
     // Both: the longer one decides how late a dead process is noticed.
     superviseIntervalSeconds: 1,
     monitorIntervalSeconds: 1,
+    // Whether the one job of ALONE is handed out is looked up there.
+    queueCacheIntervalSeconds: 1,
     schedule: false,
   });
   engine.on('error', onError);

@@ -11,7 +11,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 import { makeDatabase } from '../testing/test-database.ts';
 import { MESSAGE } from '../testing/test-turns.ts';
-import { PgBossJobs } from './pg-boss-jobs.ts';
+import { ALONE, PgBossJobs } from './pg-boss-jobs.ts';
 import { PgBossQueue } from './pg-boss-queue.ts';
 import type { PgBossQueueOptions } from './pg-boss-queue.ts';
 
@@ -175,10 +175,12 @@ it('lets an attempt of its own that the engine gave up end before the next one b
   const store = await openTestStore();
   const { queue, pass } = await openQueue(store);
   const attempts: number[] = [];
+  const signals: AbortSignal[] = [];
   const isSaved = Promise.withResolvers<void>();
   queue.work(
-    async ({ attempt }) => {
+    async ({ attempt }, lost) => {
       attempts.push(attempt);
+      signals.push(lost);
       await isSaved.promise;
     },
     { slots: 2 },
@@ -195,8 +197,11 @@ it('lets an attempt of its own that the engine gave up end before the next one b
   };
   await expect.poll(taken).toEqual([{ state: 'active', retry_count: expect.anything() }]);
   expect(attempts).toEqual([1]);
+  // What it would still say is another one's to say.
+  expect(signals[0]?.aborted).toBe(true);
   isSaved.resolve();
   await expect.poll(() => attempts).toEqual([1, 2]);
+  expect(signals[1]?.aborted).toBe(false);
 });
 
 it('confirms an attempt until it was given back, and not while its process still waits for something', async () => {
@@ -285,7 +290,7 @@ it('takes the job back that it made of a turn which went to run alone at the sam
         await other.addMissing(turns);
         const perProject = { others: Infinity, projects: new Map() };
         const [taken] = await other.take('turn.v1', { atMost: 1, perProject });
-        if (taken !== undefined) await other.moveToAlone(taken.job, taken.attempt);
+        if (taken !== undefined) await other.move(taken.job, taken.attempt, ALONE);
       }
       return raw.executeSql(text, values);
     },

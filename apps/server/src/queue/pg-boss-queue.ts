@@ -292,8 +292,9 @@ export class PgBossQueue implements TurnQueue {
   /** Never rejects. */
   async #attempt(held: Held): Promise<void> {
     const { turnId } = held.attempt;
-    // An earlier attempt was lost, and has not noticed or not saved yet.
+    // An earlier attempt was lost, and has not saved yet.
     const earlier = this.#held.get(turnId);
+    earlier?.lost.abort();
     this.#held.set(turnId, held);
     this.#running += 1;
     await earlier?.ended.promise;
@@ -336,16 +337,26 @@ export class PgBossQueue implements TurnQueue {
   }
 
   /** Lets the next attempt follow, unless there is none. If that fails, it follows when this one is not confirmed. */
-  async #release({ end, job, attempt }: Held): Promise<void> {
+  async #release(held: Held): Promise<void> {
+    const { end, job, attempt } = held;
     if (end === 'completed') return;
-    if (end === 'to run alone' && job.queue === TURNS) {
-      await this.#jobs.moveToAlone(job, attempt.attempt);
+    const to = await this.#moveOf(held);
+    if (to !== null) {
+      await this.#jobs.move(job, attempt.attempt, to);
       await this.#tell();
       return;
     }
     this.#left.push(job);
     this.#leaving = this.#leaving.catch(() => undefined).then(() => this.#giveBackLeft());
     await this.#leaving;
+  }
+
+  /** Where the job goes before it is handed out again; null if it stays. */
+  async #moveOf({ end, job, attempt }: Held): Promise<QueuePlace | typeof ALONE | null> {
+    if (end === 'to run alone') return job.queue === ALONE ? null : ALONE;
+    if (end !== 'given back' || job.queue !== ALONE || this.#stop.signal.aborted) return null;
+    const turns = await this.#options.turns.unfinished({ idleMs: 0 });
+    return turns.find(({ turnId }) => turnId === attempt.turnId) ?? null;
   }
 
   /** A process that stops ends many attempts at once: those that end while statements are under way share the next. */

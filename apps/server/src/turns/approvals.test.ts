@@ -314,3 +314,29 @@ it('is handed off at once by a stop, and the next process has the same question'
   // What was shown needed no model.
   expect(second.adapter.requests).toHaveLength(1);
 });
+
+it('takes no slot either in the process that took it over, and is left at once by the next stop', async () => {
+  const [root, state] = [await temporaryDirectory(), await temporaryDirectory()];
+  const store = { settings: { stateDirectory: state }, store: undefined as never };
+  const clocks = [createFakeClock(), createFakeClock()] as const;
+  const first = await asking({ root, ...store, replies: writing(), serverClock: clocks[0] });
+  const turnId = await first.submit({ conversationId: 'one' });
+  const asked = await pending(first);
+  await first.turns.stop(30_000);
+  await first.turns.hold.release();
+  await first.orion.close();
+
+  const replies = [textReply('hello')];
+  const more = { replies, slots: 1, serverClock: clocks[1] };
+  const second = await asking({ root, ...store, ...more });
+  await expect.poll(() => second.turns.resting()).toBe(1);
+  const other = await second.submit({ conversationId: 'two' });
+  const isOver = async (): Promise<unknown> => {
+    await clocks[1].advance(250);
+    return (await second.turns.service.find(other))?.state;
+  };
+  await expect.poll(isOver).toBe('done');
+  await second.turns.stop(30_000);
+  expect(await second.turns.service.find(turnId)).toMatchObject({ state: 'queued' });
+  expect(await pending(second)).toEqual(asked);
+});

@@ -16,6 +16,7 @@ import { InProcessQueue } from '../queue/in-process-queue.ts';
 import { PgBossQueue } from '../queue/pg-boss-queue.ts';
 import { createTurnService } from './create-turn-service.ts';
 import { requireLocalSessions } from './local-sessions.ts';
+import { OverdueTurns } from './overdue-turns.ts';
 import { ProtocolLimits } from './protocol-limits.ts';
 import type { TurnRates } from './protocol-limits.ts';
 import { TurnRunner } from './turn-runner.ts';
@@ -77,12 +78,11 @@ export async function openTurns(options: OpenTurnsOptions): Promise<ServedTurnsH
     else write(`${what}: ${code}`);
   };
   const warnRarely = rarely(clock, warn);
-  const queue = await openQueue(options, hold, (error) => report('queue', error, warnRarely)).catch(
-    async (error: unknown) => {
-      await hold.release();
-      throw error;
-    },
-  );
+  const onError = (error: unknown): void => report('queue', error, warnRarely);
+  const queue = await openQueue(options, hold, onError).catch(async (error: unknown) => {
+    await hold.release();
+    throw error;
+  });
   const runner = new TurnRunner({
     queue,
     turns,
@@ -97,6 +97,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<ServedTurnsH
     onEvent,
     onFailure: (turnId, error) => report(`turn ${turnId}`, error),
   });
+  const overdue = new OverdueTurns({ turns, log: turnLog, queue, clock, onEvent, onError });
   const service = createTurnService({
     turns,
     log: turnLog,
@@ -118,8 +119,15 @@ export async function openTurns(options: OpenTurnsOptions): Promise<ServedTurnsH
     pendingApprovals: () => orion.store.approvals.countPending(),
     waiting: () => queue.waiting(),
     readerLagMs: () => orion.store.readerLagMs(),
-    start: () => runner.start(),
-    stop: (drainMs, cut) => runner.stop(drainMs, cut),
+    start() {
+      runner.start();
+      overdue.start();
+    },
+    async stop(drainMs, cut) {
+      const stopped = overdue.stop();
+      await runner.stop(drainMs, cut);
+      await stopped;
+    },
   };
 }
 

@@ -1,6 +1,8 @@
-import { defined, TurnText } from '@orion/contracts';
+import { defined, OrionError, TurnText } from '@orion/contracts';
 import type {
+  CompleteAttempt,
   ErrorInfo,
+  FinishOutcome,
   JsonObject,
   RunEvent,
   ServedTurn,
@@ -20,13 +22,53 @@ export type TurnEnding = {
 /** How a turn ends that somebody has cancelled. */
 export const CANCELLED: TurnEnding = { status: 'stopped', stopReason: 'cancelled' };
 
-type EndedTurn = Pick<
+/** A turn that no agent ends. */
+export type EndedTurn = Pick<
   ServedTurn,
   'turnId' | 'projectId' | 'conversationId' | 'protocol' | 'lastSeq'
 >;
 type Place = Pick<RunEvent, 'protocol' | 'phase' | 'phaseIndex' | 'cycleIndex'>;
 
 const NOT_BEGUN = 'the turn ended before it began';
+
+/**
+ * Ends a turn in place of the agent: as a new owner, so that nothing of what ran comes behind it. Rejects with FENCED and
+ * TURN_FINISHED as `acquire` does.
+ */
+export async function endTurn(
+  {
+    log,
+    onEvent,
+  }: {
+    readonly log: Pick<TurnLog, 'acquire' | 'finish' | 'read'>;
+    readonly onEvent: (event: RunEvent) => void;
+  },
+  turn: Omit<EndedTurn, 'lastSeq'>,
+  how: {
+    /** The one that had the turn; null for none. */
+    readonly attempt: number | null;
+    readonly ending: TurnEnding;
+    readonly complete: CompleteAttempt;
+  },
+): Promise<Exclude<FinishOutcome['kind'], 'gap' | 'refused'>> {
+  const { turnId } = turn;
+  const { epoch, lastSeq } = await log.acquire(turnId, how.attempt);
+  const events = await endingEvents(log, { ...turn, lastSeq }, how.ending);
+  const append = { turnId, epoch, expectSeq: lastSeq + 1, events };
+  const { kind } = await log.finish(append, null, how.complete);
+  switch (kind) {
+    case 'stored':
+      for (const event of events) onEvent(asRunEvent(event));
+      return kind;
+    case 'finished':
+    case 'fenced':
+      return kind;
+    default: {
+      const message = `The end of the turn was not stored: ${kind}`;
+      throw new OrionError({ code: 'STORE_UNAVAILABLE', message });
+    }
+  }
+}
 
 /** The events that end a turn behind those it has: as a reader expects them, and with all that the model said. */
 export async function endingEvents(

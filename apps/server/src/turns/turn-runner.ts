@@ -12,7 +12,7 @@ import type {
 
 import type { Projects } from '../projects.ts';
 import { BeginGate } from './begin-gate.ts';
-import { asRunEvent, CANCELLED, endingEvents } from './turn-end.ts';
+import { CANCELLED, endTurn } from './turn-end.ts';
 import type { TurnEnding } from './turn-end.ts';
 
 export type TurnRunnerOptions = {
@@ -62,8 +62,8 @@ type Running = {
   readonly claim: TurnClaim;
   readonly cancel: AbortController;
   readonly handOff: AbortController;
-  /** The approvals that it waits for. */
-  readonly asks: Set<string>;
+  /** It waits for a person. */
+  isResting: boolean;
   /** By the monotonic clock, when the turn was told to end; null before that. */
   toldAt: number | null;
   /** Resolved when it has not ended long after that. */
@@ -123,7 +123,7 @@ export class TurnRunner {
   }
 
   #resting(): readonly Running[] {
-    return [...this.#running.values()].filter(({ asks }) => asks.size > 0);
+    return [...this.#running.values()].filter(({ isResting }) => isResting);
   }
 
   /** Looks at the rows of the running turns now. Never rejects. */
@@ -259,7 +259,7 @@ export class TurnRunner {
       claim,
       cancel: new AbortController(),
       handOff: new AbortController(),
-      asks: new Set(),
+      isResting: false,
       toldAt: null,
       overdue: Promise.withResolvers(),
     };
@@ -298,7 +298,7 @@ export class TurnRunner {
     attempt: TurnAttempt,
     onBegun: () => void,
   ): Promise<AttemptEnd> {
-    const { claim, cancel, handOff, asks } = running;
+    const { claim, cancel, handOff } = running;
     const { projects, queue, onEvent } = this.#options;
     const { turnId: _, protocol, ...request } = turn;
     const events = projects.of(turn.projectId).runOwnedTurn(claim, {
@@ -307,43 +307,29 @@ export class TurnRunner {
       signal: cancel.signal,
       handOff: handOff.signal,
       complete: (transaction) => queue.complete(attempt, transaction),
+      onRest: (isResting) => {
+        running.isResting = isResting;
+        // Alone it would keep others waiting for as long as a person takes.
+        if (isResting && (this.#isStopping || attempt.isAlone === true)) this.#leave(running);
+      },
     });
     let isOver = false;
     for await (const event of events) {
       onBegun();
       onEvent(event);
-      if (event.type === 'approval_requested') {
-        asks.add(event.approvalId);
-        if (this.#isStopping) this.#leave(running);
-      } else if (event.type === 'approval_decided') asks.delete(event.approvalId);
       isOver ||= event.type === 'done';
     }
     return isOver ? 'over' : 'given back';
   }
 
-  /** Ends a turn in place of the agent: as a new owner, so that nothing of what ran comes behind it. */
   async #end(turn: TurnToRun, attempt: TurnAttempt, ending: TurnEnding): Promise<AttemptEnd> {
-    const { log, queue, onEvent } = this.#options;
-    const { turnId } = turn;
-    const { epoch, lastSeq } = await log.acquire(turnId, attempt.attempt);
-    const events = await endingEvents(log, { ...turn, lastSeq }, ending);
-    const append = { turnId, epoch, expectSeq: lastSeq + 1, events };
-    const outcome = await log.finish(append, null, (transaction) =>
-      queue.complete(attempt, transaction),
-    );
-    switch (outcome.kind) {
-      case 'stored':
-        for (const event of events) onEvent(asRunEvent(event));
-        return 'over';
-      case 'finished':
-        return 'over';
-      case 'fenced':
-        return 'lost';
-      default: {
-        const message = `The end of the turn was not stored: ${outcome.kind}`;
-        throw new OrionError({ code: 'STORE_UNAVAILABLE', message });
-      }
-    }
+    const { queue } = this.#options;
+    const end = await endTurn(this.#options, turn, {
+      attempt: attempt.attempt,
+      ending,
+      complete: (transaction) => queue.complete(attempt, transaction),
+    });
+    return end === 'fenced' ? 'lost' : 'over';
   }
 }
 

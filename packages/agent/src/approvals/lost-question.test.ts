@@ -35,6 +35,7 @@ function asking(confirm: () => Promise<void>) {
     },
   };
   const said: RunEventBody[] = [];
+  const rests: boolean[] = [];
   const signal = new AbortController().signal;
   const turn = new TurnApprovals({
     turn: {
@@ -50,6 +51,7 @@ function asking(confirm: () => Promise<void>) {
     logged: { requested: new Set(), decided: new Set() },
     handOff: signal,
     say: (event) => said.push(event),
+    onRest: (isResting) => rests.push(isResting),
   });
   const answer = turn.reviewCall(ACTION, 'call', signal);
   answer.catch(() => undefined);
@@ -57,6 +59,7 @@ function asking(confirm: () => Promise<void>) {
     answer,
     asked,
     said,
+    rests,
     loses: async () => {
       await clock.advance(5_000);
       expect(asked).toHaveLength(1);
@@ -67,7 +70,7 @@ function asking(confirm: () => Promise<void>) {
 }
 
 it('asks anew if the turn goes on', async () => {
-  const { answer, asked, said, loses } = asking(() => Promise.resolve());
+  const { answer, asked, said, rests, loses } = asking(() => Promise.resolve());
   await loses();
   await expect(answer).resolves.toEqual({ approved: true });
   const ids = asked.map(({ approvalId }) => approvalId);
@@ -77,6 +80,7 @@ it('asks anew if the turn goes on', async () => {
     ['approval_requested', ids[1]],
     ['approval_decided', ids[1]],
   ]);
+  expect(rests).toEqual([true, false, true, false]);
 });
 
 it('leaves the turn to its next attempt if the store has lost events of it, too', async () => {

@@ -37,6 +37,8 @@ export type TurnApprovalsOptions = {
   readonly handOff: AbortSignal;
   /** Reports an event while the effect waits. */
   readonly say: (event: RunEventBody) => void;
+  /** See `OwnedTurnRequest`. */
+  readonly onRest: (isResting: boolean) => void;
 };
 
 type Subject = Pick<Approval, 'callId' | 'sessionId'>;
@@ -54,6 +56,8 @@ export class TurnApprovals {
   /** Reported as requested, and not as decided. */
   readonly #open: Set<string>;
   readonly #requested: Set<string>;
+  /** Questions of this owner that wait, also those that an earlier one has reported. */
+  #waiting = 0;
 
   constructor(options: TurnApprovalsOptions) {
     this.#options = options;
@@ -140,7 +144,7 @@ export class TurnApprovals {
     let decided: Approval | null = asked;
     if (asked.state === 'pending') {
       try {
-        decided = await desk.decided(asked.approvalId, signal);
+        decided = await this.#rest(() => desk.decided(asked.approvalId, signal));
       } catch (error) {
         await this.#withdraw(asked);
         throw error;
@@ -149,6 +153,18 @@ export class TurnApprovals {
     if (decided !== null) this.#close(decided);
     await turn.confirm();
     return decided ?? this.#ask(action, subject, diffs, signal);
+  }
+
+  async #rest<Result>(wait: () => Promise<Result>): Promise<Result> {
+    const { onRest } = this.#options;
+    this.#waiting += 1;
+    if (this.#waiting === 1) onRest(true);
+    try {
+      return await wait();
+    } finally {
+      this.#waiting -= 1;
+      if (this.#waiting === 0) onRest(false);
+    }
   }
 
   #report({ approvalId, callId, sessionId, action, hash, expiresAt }: Approval): void {

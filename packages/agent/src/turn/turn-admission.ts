@@ -127,7 +127,7 @@ export class TurnAdmission {
    */
   async *runOwned(
     task: Extract<TurnTask, { kind: 'message' }>,
-    request: AdmissionRequest & Pick<OwnedTurnRequest, 'handOff'>,
+    request: AdmissionRequest & Pick<OwnedTurnRequest, 'handOff' | 'onRest'>,
     own: () => Promise<OwnedTurn>,
   ): AsyncGenerator<RunEvent, void> {
     const turn = await own();
@@ -239,7 +239,7 @@ export class TurnAdmission {
 
   /** Whom a turn asks whose questions are stored; null for one that asks nobody, or somebody here. */
   #approvalsOf(
-    request: AdmissionRequest,
+    request: AdmissionRequest & Pick<OwnedTurnRequest, 'onRest'>,
     {
       turn,
       ids: { projectId, conversationId },
@@ -263,6 +263,7 @@ export class TurnAdmission {
       logged: left?.logged.approvals ?? { requested: new Set(), decided: new Set() },
       handOff,
       say: (event) => asides.say(event),
+      onRest: (isResting) => request.onRest?.(isResting),
     });
   }
 

@@ -70,6 +70,24 @@ export function describeOwners({ withTurns, newTurn, submit, finish }: TestTurns
         expect((await store.turnLog.acquire(turnId, 3)).idleAttempts).toBe(2);
       }));
 
+    test('cancelled turns are overdue that wait, and those that have had an owner for too long', () =>
+      withTurns(async (store, projectId) => {
+        const { servedTurns, turnLog } = store;
+        const ids = [];
+        for (let index = 0; index < 4; index += 1) ids.push(await submitted(store, projectId));
+        const [waits, owned, over] = ids as [string, string, string, string];
+        await turnLog.acquire(owned, 1);
+        for (const turnId of [waits, owned, over]) await turnLog.requestCancel(turnId);
+        await finish(store, over);
+        const overdue = async (ownedMs: number) =>
+          (await servedTurns.overdue(ownedMs)).filter((turn) => turn.projectId === projectId);
+        expect((await overdue(60_000)).map(({ turnId }) => turnId)).toEqual([waits]);
+        expect(await overdue(0)).toEqual([
+          await servedTurns.find(waits),
+          await servedTurns.find(owned),
+        ]);
+      }));
+
     test('an owner sees in its row whether it still has the turn, and whether the turn is to end', () =>
       withTurns(async (store, projectId) => {
         const ids = [];

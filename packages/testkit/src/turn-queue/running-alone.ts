@@ -63,6 +63,26 @@ export function testRunningAlone({ withQueue, recorder }: QueueTesting): void {
       await settled(handed).toEqual([asking, asking, meanwhile, behind]);
     }));
 
+  test('a turn that ran alone and is given back as any other runs beside others', () =>
+    withQueue(async (tested) => {
+      const { queue } = tested;
+      const { handler, attempts, ids, open } = recorder();
+      queue.work(
+        handler(async (attempt) => {
+          const { turnId, attempt: number } = attempt;
+          if (turnId !== suspect || number > 2) return complete(tested, attempt);
+          return queue.giveBack(attempt, { isAlone: number === 1 });
+        }),
+        SLOTS,
+      );
+      const suspect = await submit(tested);
+      open(suspect);
+      const handed = handedLater(tested, { ids });
+      await settled(handed).toEqual([suspect, suspect, suspect]);
+      expect(attempts.map(({ isAlone = false }) => isAlone)).toEqual([false, true, false]);
+      expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+    }));
+
   test('a turn that is to run alone is not kept back by the limit of its project', () =>
     withQueue(async (tested) => {
       const { queue } = tested;

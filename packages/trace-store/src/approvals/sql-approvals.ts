@@ -164,6 +164,9 @@ async function request(
     [turnId, subject, hash],
   );
   if (row === undefined) throw new Error('An approval that was inserted is not there');
+  // One that was decided before says nothing of what this attempt comes to.
+  if (row['state'] === 'pending')
+    await inside.run('update turn set idle_attempts = 0 where turn_id = $1', [turnId]);
   return toApproval(row);
 }
 

@@ -34,6 +34,7 @@ const COLUMNS = `turn_id, project_id, conversation_id, mode, protocol, state, st
   cancel_requested_at, created_at, finished_at`;
 /** Of a turn that is to be run. */
 const PLACE = 'turn_id, attempt, project_id, priority';
+const MOST_OVERDUE = 100;
 const PRIORITIES: readonly TurnPriority[] = ['interactive', 'batch'];
 
 export type SqlServedTurnsOptions = {
@@ -138,6 +139,16 @@ export function createSqlServedTurns(
         [idleMs],
       );
       return rows.map(toUnfinished);
+    },
+
+    async overdue(ownedMs) {
+      const rows = await database.all(
+        `select ${COLUMNS} from turn where ${UNFINISHED} and cancel_requested_at <=
+           ${databaseNow(database.dialect)} - case when state = ${OWNED} then $1::bigint else 0 end
+         order by turn_no limit ${MOST_OVERDUE}`,
+        [ownedMs],
+      );
+      return rows.map(toTurn);
     },
 
     async release({ turnId, epoch }) {

@@ -128,14 +128,16 @@ export class SimulatedJobs implements TurnJobs {
     await this.#database.run(`update simulated_job set state = 'retry' where state = 'active'`);
   }
 
-  async moveToAlone(job: Job, attempt: number): Promise<void> {
+  async move(job: Job, attempt: number, to: Parameters<TurnJobs['move']>[2]): Promise<void> {
     await this.#database.transaction(async (inside) => {
       const [row] = await inside.all(
         `delete from simulated_job where ${OWN} returning project_id`,
         own(job),
       );
-      if (row !== undefined)
-        await insert(inside, ALONE, job.id, { projectId: String(row['project_id']) }, attempt);
+      if (row === undefined) return;
+      if (typeof to === 'string')
+        await insert(inside, to, job.id, { projectId: String(row['project_id']) }, attempt);
+      else await insert(inside, TURNS, job.id, to, attempt);
     });
   }
 

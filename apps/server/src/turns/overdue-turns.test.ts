@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+
+import { openStore } from '@orion/agent';
+import { systemClock } from '@orion/contracts';
+import type { RunEvent } from '@orion/contracts';
+import { createFakeClock } from '@orion/testkit';
+import { expect, it, onTestFinished } from 'vitest';
+
+import { makeDatabase } from '../testing/test-database.ts';
+import { doneOf, MESSAGE } from '../testing/test-turns.ts';
+import { OverdueTurns } from './overdue-turns.ts';
+
+/** Hazard: a turn is cancelled whose owner is gone while no process has room for it, and never ends. */
+
+async function openOverdue({ isAway = false } = {}) {
+  const location = { kind: 'postgres', url: await makeDatabase() } as const;
+  const store = openStore(location, { clock: systemClock });
+  const clock = createFakeClock();
+  const seen: RunEvent[] = [];
+  const errors: unknown[] = [];
+  const withdrawn: string[] = [];
+  const away = { isAway };
+  const overdue = new OverdueTurns({
+    turns: {
+      overdue: (ownedMs) =>
+        away.isAway ? Promise.reject(new Error('away')) : store.servedTurns.overdue(ownedMs),
+    },
+    log: store.turnLog,
+    queue: { withdraw: async (turnId) => void withdrawn.push(turnId) },
+    clock,
+    onEvent: (event) => void seen.push(event),
+    onError: (error) => void errors.push(error),
+  });
+  onTestFinished(async () => {
+    await overdue.stop();
+    await store.close();
+  });
+  return {
+    store,
+    clock,
+    overdue,
+    seen,
+    errors,
+    withdrawn,
+    away,
+    submit: async (): Promise<string> => {
+      const ids = { turnId: randomUUID(), newConversationId: randomUUID() };
+      const turn = { ...MESSAGE, ...ids, conversationId: randomUUID() };
+      await store.servedTurns.submit(turn, null, () => Promise.resolve());
+      return turn.turnId;
+    },
+    ended: async (turnId: string) => {
+      const state = async () => (await store.servedTurns.find(turnId))?.state;
+      await expect.poll(state).toBe('done');
+      return doneOf(await store.turnLog.read(turnId, 0));
+    },
+    /** By the clock of the store. */
+    age: (seconds: number) =>
+      store.engineDatabase?.executeSql(
+        `update turn set cancel_requested_at = cancel_requested_at - ${seconds * 1_000}`,
+      ),
+  };
+}
+
+it('ends a turn that nobody owns and nobody has room for, with what it has said', async () => {
+  const { store, overdue, submit, ended, withdrawn, seen } = await openOverdue();
+  const turnId = await submit();
+  const { epoch } = await store.turnLog.acquire(turnId, 1);
+  const chunk = { content: 'half', source: 'model' };
+  await store.turnLog.append(turnId, epoch, 1, [{ seq: 1, kind: 'chunk', data: chunk }]);
+  await store.turnLog.requestCancel(turnId);
+  await store.servedTurns.release({ turnId, epoch });
+  overdue.start();
+  expect(await ended(turnId)).toMatchObject({ stopReason: 'cancelled', fullContent: 'half' });
+  expect(withdrawn).toEqual([turnId]);
+  expect(seen.map(({ type }) => type)).toEqual(['done']);
+});
+
+it('leaves a turn to its owner until one that is alive would have ended it', async () => {
+  const { store, clock, overdue, submit, ended, age, withdrawn } = await openOverdue();
+  const [owned, other] = [await submit(), await submit()];
+  for (const turnId of [owned, other]) await store.turnLog.acquire(turnId, 1);
+  await store.turnLog.requestCancel(owned);
+  await age(14);
+  overdue.start();
+  // The one that waits shows that a look is over.
+  const waiting = await submit();
+  await store.turnLog.requestCancel(waiting);
+  await clock.advance(1_000);
+  await ended(waiting);
+  expect(await store.servedTurns.find(owned)).toMatchObject({ state: 'running' });
+  await age(1);
+  await clock.advance(1_000);
+  expect(await ended(owned)).toMatchObject({ stopReason: 'cancelled' });
+  expect(await store.servedTurns.find(other)).toMatchObject({ state: 'running' });
+  expect(withdrawn).toEqual([waiting, owned]);
+});
+
+it('looks again once a store that was away is back', async () => {
+  const test = await openOverdue({ isAway: true });
+  const turnId = await test.submit();
+  await test.store.turnLog.requestCancel(turnId);
+  test.overdue.start();
+  await expect.poll(() => test.errors).toHaveLength(1);
+  test.away.isAway = false;
+  await test.clock.advance(1_000);
+  await test.ended(turnId);
+});
