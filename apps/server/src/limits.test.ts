@@ -235,7 +235,7 @@ describe('a connection', () => {
 
 describe('requests in a second', () => {
   it.each([
-    ['opensPerSecond', '/health/live', null, undefined],
+    ['opensPerSecond', '/docs', null, undefined],
     ['readsPerSecond', '/metrics', TOKEN, undefined],
     ['changesPerSecond', '/none', TOKEN, {}],
     ['refusalsPerSecond', '/metrics', 'another token entirely', undefined],
@@ -254,6 +254,14 @@ describe('requests in a second', () => {
     await clock.advance(60_000);
     for (let each = 0; each < 4; each += 1) expect(await asked()).toBe('passed');
     expect(await asked()).not.toBe('passed');
+  });
+
+  it('of probes are not limited, which anybody could use to have the server restarted', async () => {
+    const { ask } = await startTestServer({ limits: { opensPerSecond: 1 } });
+    for (let each = 0; each < 5; each += 1) await ask('/docs', { token: null });
+    expect((await ask('/docs', { token: null })).status).toBe(429);
+    for (const path of ['/health/live', '/health/ready'])
+      expect((await ask(path, { token: null })).status).toBe(200);
   });
 
   it('of strangers are not counted against those with the token', async () => {

@@ -120,12 +120,14 @@ export class RequestListener {
     // A session of the page has a dot, and a token that the server has made none.
     if (request.headers.authorization?.includes('.') === true) await door.page.refresh();
     const admission = admit({ ...head, rawHeaders, forwardedHost: host }, door);
-    const limited = this.#limits[admission.access].take();
+    // A probe is answered from memory: were it limited, anybody could have the server restarted.
+    const isProbe = admission.kind === 'admitted' && HEALTH.test(head.target);
+    const limited = isProbe ? null : this.#limits[admission.access].take();
     if (limited !== null) return refuse(tooMany(limited));
     if (admission.kind === 'refused') return refuse(admission.error);
     if (this.#options.isStopping()) {
       response.setHeader('connection', 'close');
-      if (!HEALTH.test(head.target)) {
+      if (!isProbe) {
         return refuse(
           httpError('SERVER_STOPPING', 'The server is stopping.', { 'retry-after': '5' }),
         );

@@ -3,7 +3,6 @@ import { OrionError, parseEventId } from '@orion/contracts';
 import type { ServedTurn, TurnPosition } from '@orion/contracts';
 
 import { errorsOf } from '../answers/described-errors.ts';
-import { closedSignal } from '../sse/event-streams.ts';
 import { hasReadAll, pollEvents } from '../sse/turn-events.ts';
 import { jsonAnswer, jsonBody } from './describe.ts';
 import type { RouteOptions, ServerApp, ServerContext } from './route-options.ts';
@@ -150,7 +149,7 @@ async function answerEvents(
   const seat = streams.admit(options.factsOf(context).client);
   if (streamed) return streamTurn(context, options, { turnId, after, seat });
   try {
-    const closed = closedSignal(context.env.outgoing);
+    const closed = streams.wait(context.env.outgoing);
     const waiting = { turn, clock, waitMs: wait * 1000, closed };
     return context.json(await pollEvents(turns.log, { turnId, after }, waiting), 200);
   } finally {

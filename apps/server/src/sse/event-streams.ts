@@ -42,6 +42,8 @@ export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #seats = new Map<string, number>();
   readonly #streams = new Map<ServerResponse, Promise<void>>();
+  /** Answers to polls that wait. */
+  readonly #waits = new Set<AbortController>();
   #stalled = 0;
 
   constructor(options: EventStreamsOptions) {
@@ -97,9 +99,21 @@ export class EventStreams {
     this.#streams.set(response, stream);
   }
 
-  /** Asks all clients to come back soon, and ends their streams. */
+  /** For an answer that waits for events: aborted when its client has gone, and when the streams end. */
+  wait(response: ServerResponse): AbortSignal {
+    const wait = new AbortController();
+    this.#waits.add(wait);
+    closedSignal(response).addEventListener('abort', () => {
+      this.#waits.delete(wait);
+      wait.abort(GONE);
+    });
+    return wait.signal;
+  }
+
+  /** Asks all clients to come back soon, and ends their streams and waits. */
   end(): void {
     for (const response of this.#streams.keys()) response.end(RETRY_FRAME);
+    for (const wait of this.#waits) wait.abort(GONE);
   }
 
   /** When none is open any more. */
@@ -155,7 +169,7 @@ export class EventStreams {
 const GONE = new DOMException('The client has gone', 'AbortError');
 
 /** Aborted when the client has gone, also if that was before. */
-export function closedSignal(response: ServerResponse): AbortSignal {
+function closedSignal(response: ServerResponse): AbortSignal {
   const closed = new AbortController();
   if (response.destroyed) closed.abort(GONE);
   else response.once('close', () => closed.abort(GONE));

@@ -70,6 +70,17 @@ describe('a poll', () => {
     await orion.close();
   });
 
+  it('does not hold up a server that stops', async () => {
+    const clock = createFakeClock();
+    const server = await startTurnServer({ clock });
+    await server.begin('t');
+    const waiting = poll(server, '?wait=25');
+    await expect.poll(() => clock.pending()).toBeGreaterThan(0);
+    // The time stands still.
+    server.streams.end();
+    expect(await waiting).toEqual({ events: [], next: '0', done: false });
+  });
+
   it.each(['26', '-1', '1.5', 'x'])('does not wait %s seconds', async (wait) => {
     const { port, begin } = await startTurnServer();
     await begin('t');
