@@ -1,5 +1,5 @@
 import { sleep } from '@orion/contracts';
-import type { Clock, TraceStore } from '@orion/contracts';
+import type { Clock, TraceInput, TraceStore } from '@orion/contracts';
 import { pruneApprovals } from './approvals/sql-approvals.ts';
 import { databaseNow } from './engine/sql-database.ts';
 import type { SqlDatabase } from './engine/sql-database.ts';
@@ -32,6 +32,7 @@ export class Housekeeping {
   readonly #options: HousekeepingOptions;
   #running: Promise<unknown> | null = null;
   #begunAt = -Infinity;
+  #isEnding = false;
 
   constructor(options: HousekeepingOptions) {
     this.#options = options;
@@ -44,11 +45,15 @@ export class Housekeeping {
     this.#begunAt = time;
     this.#running = Promise.resolve(this.#running)
       .then(() => this.#tidyUp())
-      .catch(() => undefined);
+      .catch((error: unknown) => this.#report(error));
   }
 
-  /** Waits a moment for what is under way, but no longer than until `cut` is aborted. */
+  /**
+   * Waits a moment for what is under way, but no longer than until `cut` is aborted. Nothing is recorded any more: the
+   * traces may be closed, and what is interrupted has not failed.
+   */
   async settled(cut?: AbortSignal): Promise<void> {
+    this.#isEnding = true;
     if (this.#running === null) return;
     const ended = new AbortController();
     void this.#running.then(() => ended.abort());
@@ -56,24 +61,49 @@ export class Housekeeping {
   }
 
   async #tidyUp(): Promise<void> {
-    const { database, turnLog, traces } = this.#options;
-    // A server makes more turns in an hour than one round folds.
-    while ((await turnLog.foldOldTurns(RETENTION_MS, FOLD_ROUND)) === FOLD_ROUND);
+    const { database } = this.#options;
     // By the database's clock: a process whose own is days ahead would delete what others need.
     const [time] = await database.all(`select ${databaseNow(database.dialect)} as now`);
     const now = Number(time?.['now'] ?? 0);
     const before = now - RETENTION_MS;
-    const removed = await pruneOutputs(database, { now, before, maxBytes: MAX_OUTPUT_BYTES });
+    await this.#try(() => this.#foldTurns());
+    await this.#try(() => this.#pruneOutputs(now, before));
+    await this.#try(() => pruneTraces(database, { before, maxBytes: MAX_TRACE_BYTES }));
+    await this.#try(() => pruneKeys(database));
+    await this.#try(() => pruneApprovals(database, before));
+  }
+
+  /** What cannot be removed keeps nothing else from being removed. */
+  async #try(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  #report(error: unknown): void {
+    this.#record({ type: 'housekeeping_failed', error });
+  }
+
+  #record(event: TraceInput): void {
+    if (!this.#isEnding) this.#options.traces.record({ ...event, source: 'trace-store' });
+  }
+
+  async #foldTurns(): Promise<void> {
+    // A server makes more turns in an hour than one round folds.
+    while ((await this.#options.turnLog.foldOldTurns(RETENTION_MS, FOLD_ROUND)) === FOLD_ROUND);
+  }
+
+  async #pruneOutputs(now: number, before: number): Promise<void> {
+    const removed = await pruneOutputs(this.#options.database, {
+      now,
+      before,
+      maxBytes: MAX_OUTPUT_BYTES,
+    });
     if (removed.length > 0) {
       const ids = removed.slice(0, NAMED_OUTPUTS);
-      traces.record({
-        type: 'tool_outputs_expired',
-        source: 'trace-store',
-        details: { count: removed.length, ids },
-      });
+      this.#record({ type: 'tool_outputs_expired', details: { count: removed.length, ids } });
     }
-    await pruneTraces(database, { before, maxBytes: MAX_TRACE_BYTES });
-    await pruneKeys(database);
-    await pruneApprovals(database, before);
   }
 }

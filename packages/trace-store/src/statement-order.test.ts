@@ -5,6 +5,7 @@ import { openPostgres } from './engine/postgres.ts';
 import type { SqlDatabase } from './engine/sql-database.ts';
 import { openSqlite } from './engine/sqlite.ts';
 import { createSchema, migrate } from './migrations/migrate.ts';
+import { ageTurns } from './testing/age-turns.ts';
 import { oneAtATime } from './testing/one-at-a-time.ts';
 import { useTestDatabase } from './testing/test-database.ts';
 import { pruneOutputs } from './tool-outputs/prune-outputs.ts';
@@ -39,7 +40,7 @@ test.each([
   const event = (seq: number) => ({ seq, kind: 'chunk', data: seq });
   await log.append('turn', epoch, 1, [event(1), event(2)]);
   await log.append('turn', epoch, 1, [event(1), event(2)]);
-  await database.run('update turn set active_at = active_at - 5000');
+  await ageTurns(database, 5_000);
   expect(await log.foldOldTurns(2_000)).toBe(1);
   expect(await log.read('turn', 0)).toEqual([]);
 

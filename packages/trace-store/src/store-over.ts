@@ -118,8 +118,9 @@ export function storeOver(
     appendMs: () => sqlTurnLog.appendMs(),
     async close(cut) {
       try {
+        const settled = housekeeping.settled(cut);
         await traces.close(cut);
-        await housekeeping.settled(cut);
+        await settled;
       } finally {
         await database.close(cut);
       }

@@ -2,6 +2,7 @@ import { createFakeClock } from '@orion/testkit';
 import { expect, test, vi } from 'vitest';
 import { openSqlite } from './engine/sqlite.ts';
 import { openStore } from './open-store.ts';
+import { ageTurns } from './testing/age-turns.ts';
 import { temporaryStore } from './testing/temporary-store.ts';
 
 /** Hazard: a busy server makes more turns than are tidied up, and its store grows for ever. */
@@ -34,7 +35,7 @@ test('all turns that are old are folded beside the next one, however many they a
   const database = await openSqlite(location.path);
   const rows = async (sql: string) => Number((await database.all(sql))[0]?.['n']);
   expect(await rows('select count(checkpoint) as n from turn')).toBe(0);
-  await database.run('update turn set active_at = active_at - $1', [40 * DAY_MS]);
+  await ageTurns(database, 40 * DAY_MS);
   await store.close();
   const later = openStore(location, { clock });
   await later.turnLog.acquire('now', 1);

@@ -54,7 +54,10 @@ export async function loggedKinds(
 export function ageTurns(machine: Sandbox, days: number): void {
   const database = new DatabaseSync(machine.path('.orion', 'orion.db'));
   try {
-    database.prepare('update turn set active_at = active_at - ?').run(days * 86_400_000);
+    const earlier = (time: string): string => `${time} = ${time} - ${days * 86_400_000}`;
+    database.exec(
+      `update turn set ${['active_at', 'created_at', 'finished_at'].map(earlier).join(', ')}`,
+    );
   } finally {
     database.close();
   }

@@ -50,6 +50,7 @@ export const MIGRATIONS: readonly Migration[] = [
     readableBy: 13,
     statements: fairness,
   },
+  { version: 15, name: 'which turns may be old', readableBy: 13, statements: oldTurns },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
@@ -417,6 +418,18 @@ function fairness(dialect: SqlRunner['dialect']): readonly string[] {
     `create index turn_spent on turn (project_id, finished_at, tokens) where tokens > 0`,
     // The end of a turn adds up what it has used, without reading all that it said.
     `create index turn_usage on turn_event (turn_no) where kind = 'usage'`,
+  ];
+}
+
+/**
+ * Those that may be folded, by a time after which something happened in them: the end, or the beginning where there is
+ * none. Earlier programs did not store when a command began its turn. No append changes any of it before the end.
+ */
+function oldTurns(): readonly string[] {
+  return [
+    `create index turn_to_fold on turn (coalesce(finished_at, created_at, 0))
+      where folded_at is null and (state is null or finished_at is not null)`,
+    'drop index turn_not_folded',
   ];
 }
 

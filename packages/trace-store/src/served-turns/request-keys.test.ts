@@ -4,6 +4,7 @@ import { openPostgres } from '../engine/postgres.ts';
 import { openSqlite } from '../engine/sqlite.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { openStore } from '../open-store.ts';
+import { ageTurns } from '../testing/age-turns.ts';
 import { temporaryStore } from '../testing/temporary-store.ts';
 import { useTestDatabase } from '../testing/test-database.ts';
 import { claimKey, pruneKeys } from './request-keys.ts';
@@ -57,7 +58,7 @@ test.each([-31, 31])(
     } as const;
     await right.servedTurns.submit(turn, null, () => Promise.resolve());
     const database = await openSqlite(location.path);
-    await database.run('update turn set active_at = active_at - $1', [40 * DAY_MS]);
+    await ageTurns(database, 40 * DAY_MS);
 
     const clock = createFakeClock(Date.now() + days * DAY_MS);
     const skewed = openStore(location, { clock });
@@ -74,7 +75,7 @@ test.each([-31, 31])(
     // Once it is over it is as any other turn, and what was asked goes with its text.
     const { epoch } = await right.turnLog.acquire('waits', 1);
     await right.turnLog.append('waits', epoch, 1, [{ seq: 1, kind: 'done', data: null }]);
-    await database.run('update turn set active_at = active_at - $1', [40 * DAY_MS]);
+    await ageTurns(database, 40 * DAY_MS);
     const later = openStore(location, { clock });
     await later.turnLog.acquire('of another command', 1);
     await later.close();

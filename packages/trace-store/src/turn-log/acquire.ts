@@ -21,8 +21,8 @@ export async function acquire(
       ? `cast(floor(random() * ${EPOCH_STEP}) as bigint)`
       : `(random() & ${EPOCH_STEP - 1})`;
   const [row] = await database.all(
-    `insert into turn (turn_id, epoch, attempt, last_seq, active_at, idle_attempts)
-     values ($1, ${EPOCH_STEP} + ${random}, coalesce($2::integer, 0), 0, ${now},
+    `insert into turn (turn_id, epoch, attempt, last_seq, active_at, created_at, idle_attempts)
+     values ($1, ${EPOCH_STEP} + ${random}, coalesce($2::integer, 0), 0, ${now}, ${now},
        case when $2::integer is null then 0 else 1 end)
      on conflict (turn_id) do update set
        epoch = (turn.epoch / ${EPOCH_STEP} + 1) * ${EPOCH_STEP} + ${random},

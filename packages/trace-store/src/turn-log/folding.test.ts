@@ -9,6 +9,7 @@ import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSqlite } from '../engine/sqlite.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { openStore } from '../open-store.ts';
+import { ageTurns } from '../testing/age-turns.ts';
 import { useTestDatabase } from '../testing/test-database.ts';
 import { createSqlTurnLog } from './sql-turn-log.ts';
 import type { SqlTurnLog } from './sql-turn-log.ts';
@@ -35,18 +36,12 @@ async function writeTurn(
   return epoch;
 }
 
-/** As if nothing had happened in these turns for so many more milliseconds. */
 async function age(
   database: SqlDatabase,
   milliseconds: number,
   turnIds: readonly string[],
 ): Promise<void> {
-  for (const turnId of turnIds) {
-    await database.run('update turn set active_at = active_at - $1::bigint where turn_id = $2', [
-      milliseconds,
-      turnId,
-    ]);
-  }
+  for (const turnId of turnIds) await ageTurns(database, milliseconds, turnId);
 }
 
 describe.each(engines)('%s', (_, open) => {

@@ -41,6 +41,8 @@ const DEFAULT_FOLD_LIMIT = 100;
 const KEPT_KINDS = ['done', 'error', 'usage', 'write_session'];
 /** A served turn ends with its `done` only: the next start takes it up, however late. */
 const MAY_BE_FOLDED = 'folded_at is null and (state is null or finished_at is not null)';
+/** An index has this of the turns that may be folded, so that the young ones are not read. */
+const NOT_IDLE_BEFORE = 'coalesce(finished_at, created_at, 0)';
 
 /**
  * The turn log in a database.
@@ -144,8 +146,9 @@ async function readEntries(
 async function foldOldTurns(database: SqlDatabase, idleMs: number, limit: number): Promise<number> {
   const now = databaseNow(database.dialect);
   const turns = await database.all(
-    `select turn_no from turn where ${MAY_BE_FOLDED} and active_at < ${now} - $1::bigint
-     order by turn_no limit $2::bigint`,
+    `select turn_no from turn where ${MAY_BE_FOLDED}
+       and ${NOT_IDLE_BEFORE} < ${now} - $1::bigint and active_at < ${now} - $1::bigint
+     order by ${NOT_IDLE_BEFORE} limit $2::bigint`,
     [idleMs, limit],
   );
   const kept = KEPT_KINDS.map((kind) => `'${kind}'`).join(', ');
