@@ -31,7 +31,7 @@ const LISTED =
 /** Write sessions in a database. A statement that looks at an owner also changes what that owner may change. */
 export function createSqlSessionContent(database: SqlDatabase): SessionContent {
   const reported = reportRefusals(database);
-  const { now, firstEpoch, nextEpoch, isLive, columns } = sessionSql(database.dialect);
+  const { now, firstEpoch, nextEpoch, isLive, columns, forUpdate } = sessionSql(database.dialect);
   return {
     async begin({ sessionId, root, targetKey, records, fence }) {
       await freeTarget(reported, root, targetKey);
@@ -84,10 +84,16 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
           return `($${at - 1}, $${at}::bigint)`;
         })
         .join(', ');
+      // In the order in which an append locks them: the two must not wait for each other.
       const rows = await reported.all(
-        `update write_session set beat_at = ${now}
-         where (session_id, epoch) in (values ${of}) and is_owned and ${IS_OF_ITS_TURN}
-         returning session_id`,
+        `with held as (
+           select session_no, epoch from write_session where (session_id, epoch) in (values ${of})
+           order by session_no ${forUpdate}
+         )
+         update write_session set beat_at = ${now} from held
+         where write_session.session_no = held.session_no and write_session.epoch = held.epoch
+           and write_session.is_owned and ${IS_OF_ITS_TURN}
+         returning write_session.session_id`,
         parameters,
       );
       const alive = new Set(rows.map((row) => row['session_id']));
