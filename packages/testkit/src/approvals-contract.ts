@@ -6,6 +6,10 @@ import { done } from './turn-log-events.ts';
 type Opened = { readonly turnLog: TurnLog; readonly approvals: Approvals };
 
 const DAY_MS = 86_400_000;
+/** Ids come from models and their providers. */
+const LONG_ID = Array.from({ length: 20_000 }, (_, at) =>
+  ((at * at * 7919) % 104_729).toString(36),
+).join('');
 
 /** What every store keeps of the questions that turns ask people. */
 export function describeApprovalsContract(
@@ -151,6 +155,32 @@ export function describeApprovalsContract(
         expect(written).toMatchObject({ state: 'pending', ...session });
         expect(await ask(session)).toEqual(written);
         expect(await approvals.list({ turnId, limit: 9 })).toHaveLength(3);
+      }));
+
+    test.each([
+      ['U+0000', 'a\u0000b', 'a\ufffdb'],
+      ['half a character', 'a\ud800b', 'a\ufffdb'],
+      ['another half', 'a\ud801b', 'a\ufffdb'],
+      ['much that does not compress', LONG_ID, LONG_ID],
+    ])('a call whose id has %s is asked about once', (_, callId, readable) =>
+      withTurn(async ({ approvals }, __, ask) => {
+        const beside = await ask({ callId: 'a\ufffdb' });
+        const asked = await ask({ callId });
+        expect(asked).toMatchObject({ callId: readable, state: 'pending' });
+        expect(asked.approvalId).not.toBe(beside.approvalId);
+        expect(await ask({ callId })).toEqual(asked);
+        expect(await approvals.find(asked.approvalId)).toEqual(asked);
+      }),
+    );
+
+    test('a reason of any text decides', () =>
+      withTurn(async ({ approvals }, _, ask) => {
+        const { approvalId } = await ask();
+        const no = { outcome: 'no', reason: 'no\u0000 \ud800!' } as const;
+        const outcome = await approvals.decide(approvalId, 'h', no);
+        const approval = { state: 'no', reason: 'no\ufffd \ufffd!' };
+        expect(outcome).toMatchObject({ kind: 'decided', approval });
+        expect(await approvals.find(approvalId)).toMatchObject(approval);
       }));
 
     test('what would happen instead replaces the question, and the first may come back', () =>

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { OrionError } from '@orion/contracts';
 import type {
   Approval,
@@ -10,6 +11,7 @@ import type {
 } from '@orion/contracts';
 import { databaseNow, RolledBack, whereAll } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
+import { toStorableText } from '../safety/json-projection.ts';
 
 const COLUMNS = `approval_id, turn_id, project_id, conversation_id, call_id, session_id, action, hash, state, reason,
   created_at, expires_at, decided_at`;
@@ -20,6 +22,8 @@ const CLOSED_COLUMNS = COLUMNS.replace(
 );
 const NOT_IN_TIME = 'Nobody decided in time.';
 const TURN_IS_OVER = 'The turn is over.';
+/** Characters. */
+const MAX_PLAIN_ID = 200;
 const OUT_OF_DATE = 'Something else would happen now.';
 
 /**
@@ -43,7 +47,7 @@ export function createSqlApprovals(database: SqlDatabase): Approvals {
       const decided = await database.run(
         `update approval set state = $1, reason = $2, diffs = null, decided_at = ${databaseNow(database.dialect)}
          where approval_id = $3 and hash = $4 and state = 'pending'`,
-        [outcome, reason, approvalId, hash],
+        [outcome, reason === null ? null : toStorableText(reason), approvalId, hash],
       );
       const approval = await find(database, approvalId);
       if (approval === null) return { kind: 'unknown' };
@@ -124,7 +128,7 @@ async function request(
   approval: NewApproval,
 ): Promise<Approval> {
   const { callId, sessionId, hash, waitMs } = approval;
-  const subject = sessionId === null ? `call ${callId}` : `session ${sessionId}`;
+  const subject = sessionId === null ? subjectOfCall(callId ?? '') : `session ${sessionId}`;
   const now = databaseNow(inside.dialect);
   // First, because it holds the row: nobody acquires or ends the turn meanwhile.
   const owned = await inside.run(
@@ -150,7 +154,7 @@ async function request(
       subject,
       approval.projectId,
       approval.conversationId,
-      callId,
+      callId === null ? null : toStorableText(callId),
       sessionId,
       JSON.stringify(approval.action),
       hash,
@@ -168,6 +172,16 @@ async function request(
   if (row['state'] === 'pending')
     await inside.run('update turn set idle_attempts = 0 where turn_id = $1', [turnId]);
   return toApproval(row);
+}
+
+/**
+ * Models and providers choose the id, and no index takes any text. An id that is long, or that cannot be stored, is
+ * replaced by its hash; the others are found again in stores that earlier programs have written.
+ */
+function subjectOfCall(callId: string): string {
+  if (callId.length <= MAX_PLAIN_ID && callId === toStorableText(callId)) return `call ${callId}`;
+  // As JSON, in which different halves of characters differ.
+  return `call-sha256 ${createHash('sha256').update(JSON.stringify(callId)).digest('hex')}`;
 }
 
 /** Few are pending, and an index has them. Mostly there is nothing to close, and then nothing is written. */

@@ -211,47 +211,52 @@ describe.each(engines)('%s', (_, newDatabase) => {
     await database.close();
   });
 
-  test('a question of the eighth schema still waits, and is shown once its turn asks again', async () => {
-    const database = await (await newDatabase())();
-    await migrate(database, MIGRATIONS.slice(0, 8));
-    await database.run(
-      "insert into turn (turn_id, epoch, last_seq, active_at, state) values ('t', 1, 0, 1, 1)",
-    );
-    const action = { kind: 'write', intent: 'test', changes: [] } as const;
-    const expiresAt = Date.now() + 3_600_000;
-    await database.run(
-      `insert into approval (approval_id, turn_id, subject, project_id, conversation_id, session_id, action, hash,
+  test.each([
+    ['session s', { callId: null, sessionId: 's' }],
+    ['call call_1', { callId: 'call_1', sessionId: null }],
+  ])(
+    'a question of the eighth schema (%s) still waits, and is shown once its turn asks again',
+    async (subject, of) => {
+      const database = await (await newDatabase())();
+      await migrate(database, MIGRATIONS.slice(0, 8));
+      await database.run(
+        "insert into turn (turn_id, epoch, last_seq, active_at, state) values ('t', 1, 0, 1, 1)",
+      );
+      const action = { kind: 'write', intent: 'test', changes: [] } as const;
+      const expiresAt = Date.now() + 3_600_000;
+      await database.run(
+        `insert into approval (approval_id, turn_id, subject, project_id, conversation_id, call_id, session_id, action, hash,
          state, created_at, expires_at)
-       values ('asked', 't', 'session s', 'p', 'c', 's', $1, 'h', 'pending', 1, $2)`,
-      [JSON.stringify(action), expiresAt],
-    );
-    await migrate(database);
-    const approvals = createSqlApprovals(database);
-    const asked = { approvalId: 'asked', state: 'pending', action, hash: 'h', expiresAt };
-    expect(await approvals.list({ state: 'pending', limit: 9 })).toMatchObject([asked]);
-    // Nothing was stored of what a person would be shown.
-    expect(await approvals.findDiffs('asked')).toEqual([]);
+       values ('asked', 't', $1, 'p', 'c', $2, $3, $4, 'h', 'pending', 1, $5)`,
+        [subject, of.callId, of.sessionId, JSON.stringify(action), expiresAt],
+      );
+      await migrate(database);
+      const approvals = createSqlApprovals(database);
+      const asked = { approvalId: 'asked', state: 'pending', action, hash: 'h', expiresAt };
+      expect(await approvals.list({ state: 'pending', limit: 9 })).toMatchObject([asked]);
+      // Nothing was stored of what a person would be shown.
+      expect(await approvals.findDiffs('asked')).toEqual([]);
 
-    const owner = await createSqlTurnLog(database, { clock: createFakeClock() }).acquire('t', 1);
-    const diffs = [{ target_file: 'a.txt', diff: '@@ -1 +1 @@\n-old\n+new\n', cut: false }];
-    const again = await approvals.request(owner, {
-      approvalId: 'another',
-      turnId: 't',
-      projectId: 'p',
-      conversationId: 'c',
-      callId: null,
-      sessionId: 's',
-      action,
-      diffs,
-      hash: 'h',
-      waitMs: 1,
-    });
-    expect(again).toMatchObject(asked);
-    expect(await approvals.findDiffs('asked')).toEqual(diffs);
-    const yes = { outcome: 'yes', reason: null } as const;
-    expect(await approvals.decide('asked', 'h', yes)).toMatchObject({ kind: 'decided' });
-    await database.close();
-  });
+      const owner = await createSqlTurnLog(database, { clock: createFakeClock() }).acquire('t', 1);
+      const diffs = [{ target_file: 'a.txt', diff: '@@ -1 +1 @@\n-old\n+new\n', cut: false }];
+      const again = await approvals.request(owner, {
+        approvalId: 'another',
+        turnId: 't',
+        projectId: 'p',
+        conversationId: 'c',
+        ...of,
+        action,
+        diffs,
+        hash: 'h',
+        waitMs: 1,
+      });
+      expect(again).toMatchObject(asked);
+      expect(await approvals.findDiffs('asked')).toEqual(diffs);
+      const yes = { outcome: 'yes', reason: null } as const;
+      expect(await approvals.decide('asked', 'h', yes)).toMatchObject({ kind: 'decided' });
+      await database.close();
+    },
+  );
 });
 
 test('a step may take longer than a statement: a store that is large enough would never start again', async () => {
