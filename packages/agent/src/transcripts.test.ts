@@ -444,6 +444,8 @@ function createLines(root: string, showsPrompts: boolean): LineOf {
 const UNSTEADY: ReadonlySet<string> = new Set([
   'timestamp',
   'created_at',
+  'createdAt',
+  'updatedAt',
   'age_ms',
   'durableBytes',
   'raw',

@@ -6,7 +6,7 @@ export type ConversationSummary = {
   /** The first words of the first user message, or what it was renamed to. */
   readonly title: string;
   readonly messages: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, by the clock of the store. */
   readonly createdAt: number;
   readonly updatedAt: number;
   /** The write session that a crash or a pause left open, if any. */

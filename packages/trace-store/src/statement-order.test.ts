@@ -44,7 +44,7 @@ test.each([
   expect(await log.foldOldTurns(2_000)).toBe(1);
   expect(await log.read('turn', 0)).toEqual([]);
 
-  const conversations = createSqlConversationStore(watched, { clock });
+  const conversations = createSqlConversationStore(watched);
   const told = { conversationId: 'c', projectId: 'p', openSessionId: null };
   const said = (...texts: string[]) => texts.map((content) => ({ role: 'user', content }) as const);
   await conversations.save({ ...told, history: said('a', 'b'), from: 0, revision: 0 });

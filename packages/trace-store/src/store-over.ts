@@ -91,7 +91,7 @@ export function storeOver(
   const isPostgres = database.dialect === 'postgres';
   return {
     traces,
-    conversations: createSqlConversationStore(reported, { clock }),
+    conversations: createSqlConversationStore(reported),
     toolOutputs: createSqlToolOutputStore(reported),
     turnLog: {
       ...sqlTurnLog,

@@ -1,5 +1,4 @@
 import type {
-  Clock,
   ConversationPart,
   ConversationSave,
   ConversationStore,
@@ -25,17 +24,15 @@ import { cleanTitle, titleOf } from './title.ts';
  * 2. A message is read back exactly as it was saved, U+0000 and lone surrogates included.
  * 3. A save with a fence holds the row of its turn: nobody acquires or ends the turn while it is saved.
  * 4. Messages that are already stored are not written again.
+ * 5. Times are by the database's clock: whichever process saves, the latest conversation is the one that was saved last.
  */
-export function createSqlConversationStore(
-  database: SqlDatabase,
-  options: { readonly clock: Pick<Clock, 'now'> },
-): ConversationStore {
+export function createSqlConversationStore(database: SqlDatabase): ConversationStore {
   return {
     save: (conversation) =>
       database.transaction(async (inside): Promise<SaveOutcome> => {
         const { fence } = conversation;
         if (fence !== undefined && !(await holdTurn(inside, fence))) return { kind: 'fenced' };
-        return saveConversation(inside, conversation, options.clock.now());
+        return saveConversation(inside, conversation);
       }),
 
     async load(conversationId, part = { from: 0 }) {
@@ -107,7 +104,6 @@ async function holdTurn(
 export async function saveConversation(
   inside: SqlRunner,
   conversation: ConversationSave,
-  now: number,
 ): Promise<SaveOutcome> {
   const { conversationId, projectId, history, from, openSessionId, revision } = conversation;
   const messages = history.map((message) => JSON.stringify(message));
@@ -118,13 +114,13 @@ export async function saveConversation(
     projectId,
     titleOf(history),
     from + messages.length,
-    now,
     openSessionId,
     next,
     revision,
   ];
   // Of a conversation that is gone nothing may be stored but all of it: a store that went back does not have it yet.
-  const changed = await inside.run(revision === 0 ? insertFirst(from) : update(from), values);
+  const statement = (revision === 0 ? insertFirst : update)(from, databaseNow(inside.dialect));
+  const changed = await inside.run(statement, values);
   if (changed === 0) return { kind: 'stale' };
   // What was not stored has no messages.
   const stored = revision === 0 ? [] : await messagesFrom(inside, conversationId, from);
@@ -132,23 +128,24 @@ export async function saveConversation(
   return { kind: 'saved', revision: next };
 }
 
-const SAVED = `messages = $4, updated_at = $5, open_session_id = $6, revision = $7`;
+const saved = (now: string): string =>
+  `messages = $4, updated_at = ${now}, open_session_id = $5, revision = $6`;
 /** A part of a conversation does not have the message that it is named after. Each names every parameter. */
 const titleWith = (from: number): string =>
   from === 0 ? '$3' : 'coalesce(conversation.title, $3)';
 
-function insertFirst(from: number): string {
+function insertFirst(from: number, now: string): string {
   return `insert into conversation
        (conversation_id, project_id, title, messages, created_at, updated_at, open_session_id, revision)
-     values ($1, $2, $3, $4, $5, $5, $6, $7)
+     values ($1, $2, $3, $4, ${now}, ${now}, $5, $6)
      on conflict (conversation_id) do update set
-       project_id = $2, title = ${titleWith(from)}, ${SAVED}
-     where conversation.revision = $8`;
+       project_id = $2, title = ${titleWith(from)}, ${saved(now)}
+     where conversation.revision = $7`;
 }
 
-function update(from: number): string {
-  return `update conversation set project_id = $2, title = ${titleWith(from)}, ${SAVED}
-     where conversation_id = $1 and revision = $8`;
+function update(from: number, now: string): string {
+  return `update conversation set project_id = $2, title = ${titleWith(from)}, ${saved(now)}
+     where conversation_id = $1 and revision = $7`;
 }
 
 /** An SQL condition for the positions to read; it does not read the texts. */

@@ -14,14 +14,12 @@ export type TurnEnd = {
   readonly append: TurnAppend;
   readonly conversation: ConversationSave | null;
   readonly complete?: CompleteAttempt | undefined;
-  /** By the clock of this process. */
-  readonly now: number;
 };
 
 /** The end of a turn in one transaction: its last events, its conversation and the attempt of a queue, or nothing. */
 export async function finishTurn(
   database: SqlDatabase,
-  { append, conversation, complete, now }: TurnEnd,
+  { append, conversation, complete }: TurnEnd,
 ): Promise<FinishOutcome> {
   try {
     return await storeTransaction(database, async (inside, transaction) => {
@@ -33,7 +31,7 @@ export async function finishTurn(
       let revision: number | null = null;
       if (conversation !== null) {
         // The append holds the turn's row: the fence needs no look of its own.
-        const saved = await saveConversation(inside, conversation, now);
+        const saved = await saveConversation(inside, conversation);
         if (saved.kind !== 'saved') throw new NotFinished(saved);
         ({ revision } = saved);
       }

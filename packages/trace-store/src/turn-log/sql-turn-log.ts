@@ -86,8 +86,7 @@ export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptio
     appendAll: append,
 
     async finish(last, conversation, complete) {
-      const end = { append: last, conversation, complete, now: clock.now() };
-      const outcome = await finishTurn(database, end);
+      const outcome = await finishTurn(database, { append: last, conversation, complete });
       if (outcome.kind === 'stored') follower.wake(last.turnId, outcome.lastSeq);
       return outcome;
     },
