@@ -185,6 +185,31 @@ test('a begin whose answer was lost is repeated by the owner of its turn, and by
   expect(await textOf(owner)).toBe('text');
 });
 
+test('a begin without a turn whose answer was lost is repeated by the same call, and by no other', async () => {
+  const records = { metadata: '{"of":"this call"}', state: '{}', turn: null };
+  const target = { root: ROOT, targetKey: randomUUID(), fence: null };
+  const session = { ...target, sessionId: randomUUID(), records };
+  const other = { ...records, metadata: '{"of":"another call"}' };
+  const first = await content.begin(session);
+  expect(await content.begin({ ...session, records: other })).toBeNull();
+  const owner = await content.begin(session);
+  if (first === null || owner === null) throw new Error('its own begin is in its way');
+  const { turnId, epoch } = await store.turnLog.acquire(randomUUID(), 1);
+  expect(await content.begin({ ...session, fence: { turnId, epoch } })).toBeNull();
+  expect(await content.append([{ owner, pieces: piece('text') }])).toMatchObject([
+    { kind: 'stored' },
+  ]);
+  expect(await content.begin(session)).toBeNull();
+  expect(await textOf(owner)).toBe('text');
+});
+
+test('a change without a session is not taken for a repeat of another one', async () => {
+  const change = { root: ROOT, targetKey: randomUUID(), records: null, fence: null };
+  const sessionId = randomUUID();
+  expect(await content.begin({ ...change, sessionId })).not.toBeNull();
+  expect(await content.begin({ ...change, sessionId })).toBeNull();
+});
+
 test('a target is held by one session, also of several that ask at once, until its owner is dead', async () => {
   const targetKey = randomUUID();
   const asked = await Promise.allSettled(Array.from({ length: 8 }, () => begin(null, targetKey)));

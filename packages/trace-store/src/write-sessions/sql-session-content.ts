@@ -35,14 +35,15 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
   return {
     async begin({ sessionId, root, targetKey, records, fence }) {
       await freeTarget(reported, root, targetKey);
-      // Whoever owns the same turn and asks again has not heard that it has begun.
+      const { metadata = null, state = null, turn = null } = records ?? {};
+      // Whoever owns the same turn, or makes the same call without one, and asks again has not heard that it has begun.
       await reported.run(
         `delete from write_session where write_session.session_id = $1 and write_session.is_owned
            and write_session.content_bytes + write_session.pending_bytes + write_session.trailing_bytes = 0
-           and write_session.turn_id = $2 and write_session.turn_epoch = $3`,
-        [sessionId, ...fenceOf(fence)],
+           and (write_session.turn_id = $2::text and write_session.turn_epoch = $3::bigint
+             or $2::text is null and write_session.turn_id is null and write_session.metadata = $4)`,
+        [sessionId, ...fenceOf(fence), metadata],
       );
-      const { metadata = null, state = null, turn = null } = records ?? {};
       const [row] = await reported.all(
         `insert into write_session (session_id, root, target_key, epoch, is_owned, turn_id, turn_epoch, beat_at,
            active_at, metadata, state, turn)
