@@ -272,6 +272,10 @@ function describeAppends(withLog: WithTurnLog): void {
       expect((await log.read(turnId, 1, 2)).map((entry) => entry.seq)).toEqual([2, 3]);
       expect(await log.read(turnId, 1, 0)).toEqual([]);
       expect(await log.read(turnId, 5)).toEqual([]);
+      // No turn gets as far, but a client may say so.
+      for (const seq of [2 ** 31 - 1, 2 ** 31, Number.MAX_SAFE_INTEGER, 1e300]) {
+        expect(await log.read(turnId, seq)).toEqual([]);
+      }
       expect(await log.read(`${turnId}-other`, 0)).toEqual([]);
     }));
 

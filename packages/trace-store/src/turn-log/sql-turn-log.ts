@@ -6,7 +6,7 @@ import { acquire } from './acquire.ts';
 import { appendAll, CHANNEL } from './append-all.ts';
 import { finishTurn } from './finish-turn.ts';
 import { Follower } from './follower.ts';
-import { readNews, toEntry } from './read-news.ts';
+import { MAX_SEQ, readNews, toEntry } from './read-news.ts';
 import { RecentTimes } from './recent-times.ts';
 import { refusalOf } from './refusals.ts';
 import { wholeData } from './shared-fields.ts';
@@ -137,7 +137,7 @@ async function readEntries(
     `select seq, turn_event.epoch, kind, ${wholeData(database.dialect)} as data, stored_at
      from turn join turn_event on turn_event.turn_no = turn.turn_no
      where turn_id = $1 and seq > $2 order by seq limit $3::bigint`,
-    [turnId, afterSeq, Math.max(0, limit)],
+    [turnId, Math.min(afterSeq, MAX_SEQ), Math.max(0, limit)],
   );
   return rows.map((row) => toEntry(turnId, row));
 }
