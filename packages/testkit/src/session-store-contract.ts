@@ -1,6 +1,9 @@
 /** What every implementation of `SessionStore` promises. */
+import { readFile } from 'node:fs/promises';
+
 import type {
   CommitResult,
+  SessionHandle,
   SessionMetadata,
   SessionRecord,
   TurnRecord,
@@ -70,8 +73,37 @@ export function describeSessionStoreContract(name: string, create: SessionStoreF
       expect(Buffer.from(await bytesOf(claimed.handle.readContent())).toString()).toBe(
         'the second text\n',
       );
-      expect((await claimed.handle.remove()).trailing).toBeDefined();
+      expect(await removed(claimed.handle)).toBe('the first text\nunsaved');
     });
+
+    it.each(['', 'aside \u{1f600}'])(
+      'keeps what it had when it started over, behind what was set aside (%j) and before what is later',
+      async (aside) => {
+        const test = await create();
+        const startedOver = async (): Promise<SessionHandle> => {
+          const { handle } = await begun(test);
+          handle.append('\u{1f600} the first');
+          await handle.save(record);
+          handle.append(' \u{1f600}');
+          handle.setAside(aside);
+          await handle.startOver(record);
+          handle.append('the second');
+          return handle;
+        };
+        const kept = `${aside}\u{1f600} the first \u{1f600}`;
+        expect(await removed(await startedOver())).toBe(kept);
+
+        const handle = await startedOver();
+        handle.setAside(' saved \u{1f600}');
+        await handle.save(record);
+        handle.setAside(' and not');
+        const path = await handle.rescue();
+        await handle.release();
+        const { sessions } = test.workspace;
+        const { handle: adopted } = await sessions.claim(await sessions.adopt(path));
+        expect(await removed(adopted)).toBe(`${kept} saved \u{1f600} and not`);
+      },
+    );
 
     it('keeps undecided text apart until it is decided', async () => {
       const { handle } = await begun(await create());
@@ -382,6 +414,12 @@ async function metadataFor(test: WorkspaceUnderTest, target: string): Promise<Se
 
 async function* noText(): AsyncGenerator<string> {
   yield '';
+}
+
+/** The text that is left of a session. */
+async function removed(handle: SessionHandle): Promise<string> {
+  const { trailing } = await handle.remove();
+  return trailing === undefined ? '' : readFile(trailing, 'utf8');
 }
 
 async function bytesOf(source: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

@@ -12,21 +12,23 @@ import { incompleteTail } from '../session-dir/wtf8.ts';
 /** The most that is stored of one text by one statement. */
 export const MAX_PIECE_BYTES: number = 256 * 1024;
 
+/** Where a text ended at some time. */
+export type TextMark = { readonly generation: number; readonly end: number };
+
 export class StoredText {
   readonly #isText: boolean;
   #held: HeldBytes;
   #generation: number;
   /** The generation that the store has. */
   #storedGeneration: number;
-  /** Bytes in the store before the first one that belongs to this object. */
-  #base: number;
+  /** Bytes that the store has put before those of this object. */
+  #base: number = 0;
 
   /** Behind what the store has. `isText`: false for bytes that may be anything. */
   constructor(isText: boolean, place: TextPlace = { generation: 0, bytes: 0 }, lineFeeds = 0) {
     this.#isText = isText;
     this.#generation = place.generation;
     this.#storedGeneration = place.generation;
-    this.#base = 0;
     this.#held = new HeldBytes(place.bytes, lineFeeds);
   }
 
@@ -46,6 +48,7 @@ export class StoredText {
   clear(): void {
     if (this.bytes() === 0) return;
     this.#generation += 1;
+    this.#base = 0;
     this.#held = new HeldBytes();
   }
 
@@ -55,12 +58,12 @@ export class StoredText {
   }
 
   bytes(): number {
-    return this.#held.length;
+    return this.#base + this.#held.length;
   }
 
   /** How much the store has. */
   storedBytes(): number {
-    return this.#held.start;
+    return this.#base + this.#held.start;
   }
 
   storedLineFeeds(): number {
@@ -69,7 +72,16 @@ export class StoredText {
 
   /** Where the encoded part ends, without a surrogate that waits for its pair. */
   end(): number {
-    return this.#held.end;
+    return this.#base + this.#held.end;
+  }
+
+  mark(): TextMark {
+    return { generation: this.#generation, end: this.#held.end };
+  }
+
+  /** Whether the store has everything before the mark, or it was cleared. `moveBehind` does not move a mark. */
+  isStoredTo({ generation, end }: TextMark): boolean {
+    return this.#generation !== generation || this.#held.start >= end;
   }
 
   isStored(): boolean {
@@ -101,9 +113,9 @@ export class StoredText {
     return true;
   }
 
-  /** So many bytes were put before what this object holds. */
-  moveBehind(bytes: number): void {
-    this.#base += bytes;
+  /** The store has put other bytes before those of this object, and ends there. */
+  moveBehind({ bytes }: TextPlace): void {
+    this.#base = bytes - this.#held.start;
   }
 
   /** Everything from `start` to `end`, of which `stored` reads what the store has. As of now. */
@@ -112,10 +124,10 @@ export class StoredText {
     start: number = 0,
     end: number = Number.POSITIVE_INFINITY,
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    const known = this.#held.start;
-    const pinned = this.#held.pin(Math.max(start, known), end);
+    const known = this.storedBytes();
+    const pinned = this.#held.pin(Math.max(start, known) - this.#base, end - this.#base);
     try {
-      if (start < known) yield* stored(this.#base + start, this.#base + Math.min(end, known));
+      if (start < known) yield* stored(start, Math.min(end, known));
       yield* pinned.views;
     } finally {
       pinned.release();

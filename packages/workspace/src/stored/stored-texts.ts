@@ -22,6 +22,7 @@ import type { ByteCounts } from '../session-dir/session-texts.ts';
 import type { GroupMember, SessionGroup } from './session-group.ts';
 import { resumed } from './repeated.ts';
 import { StoredText } from './stored-text.ts';
+import type { TextMark } from './stored-text.ts';
 
 const HAND_OVER_BYTES = 64 * 1024;
 /** How often a store that is away is tried. */
@@ -51,7 +52,7 @@ export type StoredTextsOptions = {
 
 /** Resolved once the store has the texts up to here, and the records of this version. */
 type Waiter = {
-  readonly goals: readonly (readonly [text: SessionTextName, generation: number, end: number])[];
+  readonly goals: { readonly [Text in SessionTextName]: TextMark };
   readonly version: number;
   readonly settled: PromiseWithResolvers<void>;
 };
@@ -124,10 +125,8 @@ export class StoredTexts implements GroupMember {
   /** Waits until everything so far is stored, or the session is lost. Rejects with WRITE_FAILED if the store is away. */
   async flush(): Promise<void> {
     if (this.#isClosed || this.#isLost) return;
-    const goals = TEXTS.map((name) => {
-      const text = this.#texts[name];
-      return [name, text.generation, text.end()] as const;
-    });
+    const { content, pending, trailing } = this.#texts;
+    const goals = { content: content.mark(), pending: pending.mark(), trailing: trailing.mark() };
     const waiter = { goals, version: this.#version, settled: Promise.withResolvers<void>() };
     if (this.#isReached(waiter) && this.isStored()) return;
     // Without a part of a text the store is asked all the same: whether it is there.
@@ -152,7 +151,7 @@ export class StoredTexts implements GroupMember {
         this.lose();
         return;
       }
-      trailing.moveBehind(content.bytes());
+      trailing.moveBehind(places.trailing);
       this.#texts = { ...this.#texts, content: new StoredText(isText, places.content) };
     });
   }
@@ -290,17 +289,14 @@ export class StoredTexts implements GroupMember {
     if (this.#version === this.#storedVersion) return false;
     const { generation } = this.#texts.content;
     if (this.#waiters.length === 0) return contentEnd === this.#texts.content.end();
-    return this.#waiters
-      .flatMap(({ goals }) => goals)
-      .every(([name, of, goal]) => name !== 'content' || of !== generation || contentEnd >= goal);
+    return this.#waiters.every(
+      ({ goals }) => goals.content.generation !== generation || contentEnd >= goals.content.end,
+    );
   }
 
   #isReached({ goals, version }: Waiter): boolean {
     if (this.#storedVersion < version) return false;
-    return goals.every(([name, generation, end]) => {
-      const text = this.#texts[name];
-      return text.generation !== generation || text.storedBytes() >= end;
-    });
+    return TEXTS.every((name) => this.#texts[name].isStoredTo(goals[name]));
   }
 
   /** Runs `step` when everything is stored and while nothing else is. */
