@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -23,6 +23,20 @@ type Weather = 'fine' | 'away' | 'lost';
 
 function unavailable(): OrionError {
   return new OrionError({ code: 'STORE_UNAVAILABLE', message: 'It is away', retryable: true });
+}
+
+/** Twice. */
+function failing<Given extends readonly unknown[], Answer>(
+  how: 'away' | 'lost',
+  call: (...given: Given) => Promise<Answer>,
+): (...given: Given) => Promise<Answer> {
+  let failures = 0;
+  return async (...given) => {
+    failures += 1;
+    if (failures > 2) return call(...given);
+    if (how === 'lost') await call(...given);
+    throw unavailable();
+  };
 }
 
 /** A workspace whose sessions are in a real database, but for what `change` puts in front of it. */
@@ -148,3 +162,37 @@ test('a session goes on in memory while its database is away, and nothing is dec
   ]);
   await claimed.handle.remove();
 });
+
+test.each(['away', 'lost'] as const)(
+  'a session starts over once, whether its database is away or its answer: %s',
+  async (how) => {
+    const clock = createFakeClock(Date.now());
+    const { workspace } = await openWorkspace(
+      (inner) => ({
+        append: failing(how, (appends) => inner.append(appends)),
+        startOver: failing(how, (...anew) => inner.startOver(...anew)),
+      }),
+      clock,
+    );
+    const handle = await workspace.sessions.begin(await metadataOf(workspace));
+    handle.append('one ');
+    handle.setAside('aside ');
+    const outcome = handle.startOver(RECORD).then(
+      () => 'over',
+      (error: unknown) => String(error),
+    );
+    await expect
+      .poll(async () => {
+        await clock.advance(100);
+        return Promise.race([outcome, Promise.resolve('waits')]);
+      })
+      .not.toBe('waits');
+    expect(await outcome).toBe('over');
+    handle.append('two');
+    await handle.save(RECORD);
+    expect(handle.lost.aborted).toBe(false);
+    expect(await workspace.sessions.find(handle.id)).toMatchObject({ bytes: 3, saved_bytes: 3 });
+    const { trailing = '' } = await handle.remove();
+    expect(await readFile(trailing, 'utf8')).toBe('aside one ');
+  },
+);

@@ -20,7 +20,7 @@ import { numberedName } from '../session-dir/session-files.ts';
 import type { StoredContent } from '../session-dir/session-files.ts';
 import type { ByteCounts } from '../session-dir/session-texts.ts';
 import type { GroupMember, SessionGroup } from './session-group.ts';
-import { resumed } from './repeated.ts';
+import { repeated, resumed } from './repeated.ts';
 import { StoredText } from './stored-text.ts';
 import type { TextMark } from './stored-text.ts';
 
@@ -144,9 +144,11 @@ export class StoredTexts implements GroupMember {
   async startOver(): Promise<void> {
     await this.#alone(async () => {
       const { content, trailing } = this.#texts;
-      const { content: store, owner, records, isText } = this.#options;
+      const { clock, content: store, owner, records, isText } = this.#options;
       const state = records.state({ bytes: 0, lineFeeds: 0, file: CONTENT_FILE });
-      const places = await store.startOver(owner, content.generation + 1, state);
+      const places = await repeated(clock, () =>
+        store.startOver(owner, content.generation + 1, state),
+      );
       if (places === null) {
         this.lose();
         return;
@@ -299,10 +301,10 @@ export class StoredTexts implements GroupMember {
     return TEXTS.every((name) => this.#texts[name].isStoredTo(goals[name]));
   }
 
-  /** Runs `step` when everything is stored and while nothing else is. */
+  /** Runs `step` when everything is stored and while nothing else is. Waits while the store is away for a moment. */
   async #alone(step: () => Promise<void>): Promise<void> {
     while (!this.#isLost) {
-      await this.flush();
+      await repeated(this.#options.clock, () => this.flush());
       this.#isPaused = true;
       try {
         await this.#options.group.idle();
