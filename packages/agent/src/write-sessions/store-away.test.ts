@@ -1,17 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 
-import { OrionError, systemClock } from '@orion/contracts';
-import type { Clock, SessionContent, SessionMetadata, Workspace } from '@orion/contracts';
+import { OrionError } from '@orion/contracts';
+import type { Clock } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { SESSION_RECORD as RECORD } from '@orion/testkit/records';
-import { openStore } from '@orion/trace-store';
-import { createWorkspace } from '@orion/workspace';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { sharedStateOf } from '../config/sessions-in-store.ts';
+import { metadataOf, openStoredWorkspace } from '../testing/stored-workspace.ts';
 import { useTestDatabase } from '../testing/test-database.ts';
 
 /** Hazard: what arrives while the database is away is lost, or stored twice, and a file is written that it did not decide. */
@@ -39,43 +34,10 @@ function failing<Given extends readonly unknown[], Answer>(
   };
 }
 
-/** A workspace whose sessions are in a real database, but for what `change` puts in front of it. */
-async function openWorkspace(
-  change: (inner: SessionContent) => Partial<SessionContent>,
-  clock: Clock = systemClock,
-): Promise<{ readonly workspace: Workspace; readonly events: readonly string[] }> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'orion-away-')));
-  const store = openStore({ kind: 'postgres', url: own.url() }, { clock: systemClock });
-  const shared = sharedStateOf(store);
-  const inner = shared.sessions();
-  const events: string[] = [];
-  const workspace = await createWorkspace({
-    root,
-    clock,
-    shared: { ...shared, sessions: () => ({ ...inner, ...change(inner) }) },
-    onEvent: (type) => void events.push(type),
-  });
-  onTestFinished(async () => {
-    await workspace.close();
-    await store.close();
-    await rm(root, { recursive: true, force: true });
-  });
-  return { workspace, events };
-}
-
-async function metadataOf(workspace: Workspace): Promise<SessionMetadata> {
-  return {
-    version: 1,
-    session_id: randomUUID(),
-    intent: 'a test',
-    target_file: 'a.txt',
-    operation: 'create',
-    created_at: new Date().toISOString(),
-    end_marker: 'DONE',
-    final_newline: true,
-    target: await workspace.checkTarget('a.txt', 'create'),
-  };
-}
+const openWorkspace = (
+  change: Parameters<typeof openStoredWorkspace>[1],
+  clock?: Clock,
+): ReturnType<typeof openStoredWorkspace> => openStoredWorkspace(own, change, { clock });
 
 test('a session that was put away without an answer is put away', async () => {
   let isLost = true;

@@ -85,7 +85,12 @@ export class StoredText {
   }
 
   isStored(): boolean {
-    return this.#storedGeneration === this.#generation && this.#held.start === this.#held.end;
+    return !this.isCleared() && this.#held.start === this.#held.end;
+  }
+
+  /** Whether the store does not know yet that it was cleared. */
+  isCleared(): boolean {
+    return this.#storedGeneration !== this.#generation;
   }
 
   /** What the store does not have yet, or the first part of it; null if it has everything. */

@@ -5,6 +5,7 @@
  * E2. A failure of the store loses nothing: everything stays in memory until the store is back, which is tried at each
  *     `flush` and every second.
  * E3. Nothing is stored after the session was lost to another owner.
+ * E4. Held text is cleared in the store with the end of what was made of it, or after it.
  */
 import { countLineFeeds, OrionError } from '@orion/contracts';
 import type {
@@ -13,6 +14,7 @@ import type {
   SessionAppended,
   SessionContent,
   SessionOwner,
+  SessionPiece,
   SessionTextName,
   TextPlaces,
 } from '@orion/contracts';
@@ -28,7 +30,8 @@ const HAND_OVER_BYTES = 64 * 1024;
 /** How often a store that is away is tried. */
 const RETRY_MS = 1_000;
 export const CONTENT_FILE: string = numberedName('content', 1);
-export const TEXTS: readonly SessionTextName[] = ['content', 'pending', 'trailing'];
+/** What is held may become a part of those before it. */
+const TEXTS: readonly SessionTextName[] = ['content', 'trailing', 'pending'];
 
 export type StoredTextsOptions = {
   readonly clock: Clock;
@@ -210,10 +213,7 @@ export class StoredTexts implements GroupMember {
     if (this.#isPaused || this.#isLost) return null;
     const { owner, records } = this.#options;
     const { content } = this.#texts;
-    const taken = TEXTS.map((name) => [name, this.#texts[name].take()] as const);
-    const pieces: SessionAppend['pieces'] = Object.fromEntries(
-      taken.filter(([, piece]) => piece !== null),
-    );
+    const pieces = this.#takePieces();
     const added = pieces.content?.bytes ?? new Uint8Array();
     const bytes = content.storedBytes() + added.length;
     this.#sentVersion = this.#mayBeCoveredBy(bytes) ? this.#version : null;
@@ -275,6 +275,20 @@ export class StoredTexts implements GroupMember {
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const { settled } of waiters) settled.reject(error);
+  }
+
+  #takePieces(): SessionAppend['pieces'] {
+    const pieces: { [Text in SessionTextName]?: SessionPiece } = {};
+    let isWhole = true;
+    for (const name of TEXTS) {
+      const text = this.#texts[name];
+      // E4
+      const piece: SessionPiece | null = isWhole || !text.isCleared() ? text.take() : null;
+      if (piece === null) continue;
+      pieces[name] = piece;
+      isWhole &&= piece.at + piece.bytes.length === text.end();
+    }
+    return pieces;
   }
 
   #ask(urgent: boolean): void {
