@@ -43,9 +43,9 @@ export class SessionGroup {
     if (this.#members.size === 0) this.#stopTimer();
   }
 
-  /** Waits for the statement that is under way. */
-  async idle(): Promise<void> {
-    while (this.#storing !== null) await this.#storing;
+  /** Waits for the statement that is under way, not for the next one, which may begin at once. */
+  async settled(): Promise<void> {
+    await this.#storing;
   }
 
   #schedule(): void {

@@ -187,7 +187,7 @@ export class StoredTexts implements GroupMember {
   async stop(): Promise<void> {
     this.#isPaused = true;
     this.#options.group.remove(this);
-    await this.#options.group.idle();
+    await this.#options.group.settled();
   }
 
   /** Nobody uses it any more. */
@@ -321,7 +321,7 @@ export class StoredTexts implements GroupMember {
       await repeated(this.#options.clock, () => this.flush());
       this.#isPaused = true;
       try {
-        await this.#options.group.idle();
+        await this.#options.group.settled();
         if (!this.#areTextsStored()) continue;
         await step();
         return;
