@@ -116,6 +116,23 @@ test('a change is undone by another host than the one that made it', async () =>
   expect(made.backup_id).toBeTypeOf('string');
 });
 
+test.each([
+  ['the beginning', 'at_byte = 0', 'STORE_UNAVAILABLE'],
+  ['the end', 'at_byte > 0', 'BACKUP_DAMAGED'],
+])('a host keeps nothing of a backup that comes without %s', async (_, lost, code) => {
+  const { root, one, other } = await openHosts();
+  const before = 'before, '.repeat(100_000);
+  await writeFile(join(root, 'a.txt'), before);
+  await one.commit({ ...(await change(one, 'after')), changeId: randomUUID() });
+  await own.execute(`create table lost as select * from shared_piece where ${lost}`);
+  await own.execute(`delete from shared_piece where ${lost}`);
+  await expect(other.undo({})).rejects.toMatchObject({ code });
+  await own.execute('insert into shared_piece select * from lost');
+  await own.execute('drop table lost');
+  await other.undo({});
+  expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe(before);
+});
+
 test('a log-in that ended on one host has ended on the other', async () => {
   const { one, other } = await openHosts();
   expect(await other.readPageAccess()).toEqual({ generation: 0, ended: {} });

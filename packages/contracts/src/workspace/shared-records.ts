@@ -17,7 +17,7 @@ export interface SharedRecords {
   names(place: RecordPlace): Promise<readonly string[]>;
   /** Those of these names, or all of the place, in no order. */
   list(place: RecordPlace, names?: readonly string[]): Promise<readonly SharedRecord[]>;
-  /** Nothing for a record without bytes. */
+  /** Nothing for a record without bytes. Rejects with STORE_UNAVAILABLE if it is replaced or removed meanwhile. */
   read(place: RecordPlace, name: string): AsyncIterable<Uint8Array>;
   remove(place: RecordPlace, name: string): Promise<void>;
 }

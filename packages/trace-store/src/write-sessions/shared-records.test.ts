@@ -65,6 +65,20 @@ test('one whose bytes cannot be read to their end is not there, and the one befo
   expect((await bytesOf('kept')).toString()).toBe('before');
 });
 
+test.each([
+  ['replaced', () => records.put(PLACE, 'read', '{}', of(Buffer.alloc(900_000, 'other')))],
+  ['removed', () => records.remove(PLACE, 'read')],
+])('one that is %s while it is read does not end early', async (_, change) => {
+  await records.put(PLACE, 'read', '{}', of(Buffer.alloc(300_000), Buffer.alloc(300_000)));
+  const reading = records.read(PLACE, 'read')[Symbol.asyncIterator]();
+  await reading.next();
+  await change();
+  await expect(reading.next()).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    retryable: true,
+  });
+});
+
 test('of several that are stored at once under one name one stays, and nothing else', async () => {
   const texts = Array.from({ length: 8 }, (_, index) => `text ${index}`);
   await Promise.all(texts.map((text) => records.put(PLACE, 'same', text, of(Buffer.from(text)))));

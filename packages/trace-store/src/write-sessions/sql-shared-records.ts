@@ -1,4 +1,5 @@
 import type { SharedRecords } from '@orion/contracts';
+import { storeUnavailable } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRunner, SqlScalar } from '../engine/sql-database.ts';
 import { sessionSql } from './session-rows.ts';
 
@@ -12,7 +13,7 @@ const TIDY_EVERY = 100;
  * Shared records in a database.
  *
  * 1. The bytes are stored piece by piece under a number that no name has yet. The last statement gives it the name.
- * 2. A record that lost its name goes with its bytes.
+ * 2. A record that lost its name goes with its bytes. Whoever reads it then hears of it, and takes no part for the whole.
  */
 export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
   const { now, encoded, encoding } = sessionSql(database.dialect);
@@ -77,18 +78,23 @@ export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
     },
 
     async *read({ root, kind }, name) {
-      const [record] = await database.all(`select record_no from shared_record where ${NAMED}`, [
-        root,
-        kind,
-        name,
-      ]);
-      const { record_no: number = null } = record ?? {};
-      for (let at = 0; ;) {
+      const [record] = await database.all(
+        `select record_no, coalesce((
+           select at_byte + octet_length(data) from shared_piece
+           where shared_piece.record_no = shared_record.record_no order by at_byte desc limit 1), 0) as bytes
+         from shared_record where ${NAMED}`,
+        [root, kind, name],
+      );
+      const { record_no: number = null, bytes = 0 } = record ?? {};
+      for (let at = 0; at < Number(bytes);) {
         const [row] = await database.all(
           `select ${encoded('data')} as data from shared_piece where record_no = $1 and at_byte = $2`,
           [number, at],
         );
-        if (row === undefined) return;
+        if (row === undefined)
+          throw storeUnavailable('A record was replaced or removed while it was read', {
+            retryable: true,
+          });
         const data = Buffer.from(String(row['data']), encoding);
         at += data.length;
         yield data;

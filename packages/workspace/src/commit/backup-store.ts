@@ -210,16 +210,24 @@ export class BackupStore {
     const { shared } = this.#options;
     if (shared === undefined || (await this.#state.holds(sealed))) return join(sealed, 'content');
     const manifest = await shared.read(id);
-    if ((manifest?.before ?? null) === null) return join(sealed, 'content');
+    const kept = manifest?.before ?? null;
+    if (kept === null) return join(sealed, 'content');
     const draft = join(backups, `${draftOf(id)}-${randomBytes(4).toString('hex')}`);
     await this.#state.ensure(backups);
     await mkdir(draft, { mode: 0o700 });
-    await shared.fetch(id, draft);
-    const here = { ...manifest, root: this.#state.root };
-    const mac = (await this.#options.loadKey())?.sign(here);
-    await createFile(join(draft, 'manifest.json'), jsonBytes({ ...here, mac }));
-    // Another call may have been faster: its bytes are the same.
-    await rename(draft, sealed).catch(() => rm(draft, { recursive: true, force: true }));
+    try {
+      await shared.fetch(id, draft);
+      // K5
+      if ((await hashPath(join(draft, 'content')))?.sha256 === kept.sha256) {
+        const here = { ...manifest, root: this.#state.root };
+        const mac = (await this.#options.loadKey())?.sign(here);
+        await createFile(join(draft, 'manifest.json'), jsonBytes({ ...here, mac }));
+        // Another call may have been faster: its bytes are the same.
+        await rename(draft, sealed).catch(() => undefined);
+      }
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+    }
     return join(sealed, 'content');
   }
 

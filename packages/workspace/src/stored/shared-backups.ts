@@ -3,7 +3,8 @@
  *
  * K4. A backup is in the store before its target changes, and goes from there before it goes from the disk. While the
  * store is away, a change waits for it as long as a session does.
- * K5. What the store has is of this user. Its bytes come to the disk when somebody asks for them.
+ * K5. What the store has is of this user. Its bytes come to the disk when somebody asks for them, all of them or none:
+ * what was read in part would be taken for the backup as long as it is there.
  */
 import type { Clock, RecordPlace, SharedRecords } from '@orion/contracts';
 import { join } from 'node:path';
