@@ -5,7 +5,8 @@ import type { TurnFence } from '../conversation-store.ts';
  *
  * 1. A session has one owner at a time, named by an epoch that never comes again. What carries another one changes
  *    nothing, and neither does anything after the turn of the owner has got another owner.
- * 2. Of the sessions of a target, at most one has an owner.
+ * 2. Of the sessions of a target, at most one has an owner. What a turn has begun it keeps, also between two of its
+ *    owners, until it is over.
  * 3. A piece is stored where the text ends, or not at all; a repeat finds where it ends by now.
  * 4. A commit that is decided stays decided, whoever owns the session next.
  * 5. How long an owner without a turn was silent is measured by the store's own clock.
@@ -28,7 +29,7 @@ export interface SessionContent {
   claim(claim: SessionClaim): Promise<ClaimedContent>;
   /** Says that these owners are alive. Resolves to those that own their session no more. */
   confirm(owners: readonly SessionOwner[]): Promise<readonly SessionOwner[]>;
-  /** Lets the session go. Nothing happens if it is owned by another one. */
+  /** Lets the session go: for the next owner of its turn, or anybody. Nothing happens if it is owned by another one. */
   release(owner: SessionOwner): Promise<void>;
   /** Removes it with everything, after its commit or because it holds nothing. */
   remove(owner: SessionOwner): Promise<void>;
@@ -132,6 +133,7 @@ export type StoredSession = {
   /** Of the content, with one that has no end. */
   readonly lines: number;
   readonly lineFeeds: number;
+  /** It has an owner, or its turn is not over. */
   readonly isLive: boolean;
   readonly isPutAway: boolean;
   /** Since something was stored, or its owner was last heard of. */

@@ -77,7 +77,8 @@ test('the session of a turn belongs to the owner of the turn, however long that 
   expect(await content.decide(old, COMMIT)).toBe(false);
   expect(await content.startOver(old, 1, '{}')).toBeNull();
   expect(await content.confirm([old])).toEqual([old]);
-  expect((await content.find(ROOT, old.sessionId))?.isLive).toBe(false);
+  expect((await content.find(ROOT, old.sessionId))?.isLive).toBe(true);
+  expect((await claimOf(old)).kind).toBe('busy');
   const claimed = await claimOf(old, second);
   if (claimed.kind !== 'claimed') throw new Error(claimed.kind);
   expect(claimed.owner.epoch).toBeGreaterThan(old.epoch);
@@ -234,6 +235,63 @@ test('a target is held by one session, also of several that ask at once, until i
   expect(await content.claim({ ...change, sessionId: held.sessionId })).toMatchObject({
     kind: 'claimed',
   });
+});
+
+test.each(['hand-off', 'kill'])(
+  'a turn keeps its target over a %s until it is over, and then a person gets the session',
+  async (end) => {
+    const turnId = randomUUID();
+    const first = await store.turnLog.acquire(turnId, 1);
+    const targetKey = randomUUID();
+    const old = await begin(first, targetKey);
+    await content.append([{ owner: old, pieces: piece('one') }]);
+    if (end === 'hand-off') await content.release(old);
+    const other = await store.turnLog.acquire(randomUUID(), 1);
+    const isRefused = async (): Promise<void> => {
+      await expect(begin(other, targetKey)).rejects.toThrow('the target was free');
+      await expect(begin(null, targetKey)).rejects.toThrow('the target was free');
+      expect(await content.putAway(ROOT, old.sessionId, null)).toBe(false);
+    };
+    await isRefused();
+
+    const second = await store.turnLog.acquire(turnId, 2);
+
+    await isRefused();
+    // Its last owner may not take back what belongs to the next.
+    await expect(begin(first, targetKey)).rejects.toThrow('the target was free');
+    const claim = { sessionId: old.sessionId, root: ROOT, targetKey };
+    expect(await content.claim({ ...claim, fence: first })).toEqual({ kind: 'busy' });
+    expect(await content.append([{ owner: old, pieces: piece('late', 3) }])).toEqual([
+      { kind: 'fenced' },
+    ]);
+    const claimed = await content.claim({ ...claim, fence: second });
+    if (claimed.kind !== 'claimed') throw new Error(claimed.kind);
+    await isRefused();
+    await content.release(claimed.owner);
+    await isRefused();
+    await execute(own.url(), `update turn set finished_at = 1 where turn_id = '${turnId}'`);
+
+    expect((await content.find(ROOT, old.sessionId))?.isLive).toBe(false);
+    const person = await content.claim({ ...claim, fence: null });
+    if (person.kind !== 'claimed') throw new Error(person.kind);
+    await content.release(person.owner);
+    await begin(other, targetKey);
+    expect(await content.claim({ ...claim, fence: null })).toEqual({ kind: 'held' });
+    expect(await textOf(old)).toBe('one');
+  },
+);
+
+test('a turn begins a file again whose session it, or its last owner, has let go', async () => {
+  const turnId = randomUUID();
+  const targetKey = randomUUID();
+  const first = await store.turnLog.acquire(turnId, 1);
+  await content.release(await begin(first, targetKey));
+  const left = await begin(first, targetKey);
+  await expect(begin(first, targetKey)).rejects.toThrow('the target was free');
+  await begin(await store.turnLog.acquire(turnId, 2), targetKey);
+  expect(await content.append([{ owner: left, pieces: piece('late') }])).toEqual([
+    { kind: 'fenced' },
+  ]);
 });
 
 test('nothing is left of a session that was put away for long enough', async () => {

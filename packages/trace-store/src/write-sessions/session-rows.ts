@@ -28,7 +28,7 @@ export type SessionSql = {
   readonly firstEpoch: string;
   /** Higher than any before, and not the one that another timeline of the database makes. */
   readonly nextEpoch: string;
-  /** Its owner may still be at it. */
+  /** Its owner may still be at it, or the next owner of its turn has not got to it yet. */
   readonly isLive: string;
   /** `from write_session`, with the commit that was decided. */
   readonly columns: string;
@@ -55,8 +55,7 @@ function sessionSqlOf(dialect: SqlRunner['dialect']): SessionSql {
     : `(random() & ${EPOCH_STEP - 1})`;
   const isLive = `(write_session.is_owned and case
     when write_session.turn_id is null then write_session.beat_at > ${now} - ${LEASE_MS}
-    else exists (select 1 from turn where turn.turn_id = write_session.turn_id
-      and turn.epoch = write_session.turn_epoch and turn.finished_at is null)
+    else exists (select 1 from turn where turn.turn_id = write_session.turn_id and turn.finished_at is null)
   end)`;
   return {
     now,
@@ -109,6 +108,10 @@ export function sessionOf(row: SqlRow): StoredSession {
     ageMs: Math.max(0, Number(row['age'])),
   };
 }
+
+/** The parameters $3 and $4, from `fenceOf`, name the turn of the session, and its present owner. */
+export const IS_OF_THIS_TURN: string = `(write_session.turn_id = $3 and exists (
+  select 1 from turn where turn.turn_id = $3 and turn.epoch = $4::bigint))`;
 
 /** The parameters `turn_id` and `turn_epoch`. */
 export function fenceOf(fence: TurnFence | null): readonly [string | null, number | null] {

@@ -6,6 +6,7 @@ import type {
   SessionOwner,
   SessionTextName,
   StoredSession,
+  TurnFence,
 } from '@orion/contracts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
 import { reportRefusals } from '../engine/reported-database.ts';
@@ -13,6 +14,7 @@ import { appendPieces } from './append-pieces.ts';
 import {
   fenceOf,
   IS_OF_ITS_TURN,
+  IS_OF_THIS_TURN,
   isTaken,
   PLACES,
   placesOf,
@@ -34,7 +36,7 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
   const { now, firstEpoch, nextEpoch, isLive, columns, forUpdate } = sessionSql(database.dialect);
   return {
     async begin({ sessionId, root, targetKey, records, fence }) {
-      await freeTarget(reported, root, targetKey);
+      await freeTarget(reported, root, targetKey, fence);
       const { metadata = null, state = null, turn = null } = records ?? {};
       // Whoever owns the same turn, or makes the same call without one, and asks again has not heard that it has begun.
       await reported.run(
@@ -103,7 +105,7 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
 
     async release({ sessionId, epoch }) {
       await reported.run(
-        `update write_session set is_owned = false, beat_at = ${now}
+        `update write_session set is_owned = turn_id is not null, turn_epoch = null, epoch = ${nextEpoch}, beat_at = ${now}
          where session_id = $1 and epoch = $2 and is_owned and metadata is not null`,
         [sessionId, epoch],
       );
@@ -174,14 +176,23 @@ export function createSqlSessionContent(database: SqlDatabase): SessionContent {
   };
 }
 
-/** Whoever held the target and is dead holds it no more; a dead change leaves nothing. */
-async function freeTarget(runner: SqlRunner, root: string, targetKey: string): Promise<void> {
+/**
+ * Whoever held the target and is dead holds it no more; a dead change leaves nothing. What a turn holds, its next owner
+ * gets: it is freed for other turns once the turn is over, and for itself once the session was let go.
+ */
+async function freeTarget(
+  runner: SqlRunner,
+  root: string,
+  targetKey: string,
+  fence: TurnFence | null,
+): Promise<void> {
   const sql = sessionSql(runner.dialect);
   const rows = await runner.all(
     `update write_session set is_owned = false
-     where write_session.root = $1 and write_session.target_key = $2 and write_session.is_owned and not ${sql.isLive}
+     where write_session.root = $1 and write_session.target_key = $2 and write_session.is_owned and (not ${sql.isLive}
+       or ${IS_OF_THIS_TURN} and coalesce(write_session.turn_epoch, 0) <> $4::bigint)
      returning write_session.session_no`,
-    [root, targetKey],
+    [root, targetKey, ...fenceOf(fence)],
   );
   for (const { session_no: sessionNo = null } of rows) {
     await runner.run('delete from write_session where session_no = $1 and metadata is null', [
@@ -259,17 +270,16 @@ async function claimSession(
 ): Promise<ClaimedContent> {
   const sql = sessionSql(inside.dialect);
   const of = fenceOf(fence);
-  // Whoever has the same fence has not heard that its claim succeeded.
+  // Nobody else is at it for the owner of its turn, who may not have heard that its claim succeeded.
   const [row] = await inside.all(
-    `select cast(${sql.isLive} and not coalesce(write_session.turn_id = $3 and write_session.turn_epoch = $4::bigint, false)
-       as integer) as is_busy
+    `select cast(${sql.isLive} and not coalesce(${IS_OF_THIS_TURN}, false) as integer) as is_busy
      from write_session
      where write_session.session_id = $1 and write_session.root = $2 and write_session.metadata is not null ${sql.forUpdate}`,
     [sessionId, root, ...of],
   );
   if (row === undefined) return { kind: 'missing' };
   if (row['is_busy'] === 1) return { kind: 'busy' };
-  await freeTarget(inside, root, targetKey);
+  await freeTarget(inside, root, targetKey, fence);
   const [claimed] = await inside.all(
     `update write_session
      set epoch = ${sql.nextEpoch}, is_owned = true, turn_id = $3, turn_epoch = $4, target_key = $2, beat_at = ${sql.now},

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -204,24 +205,32 @@ it('a reader that leaves leaves the turn to the next owner', async () => {
   expect(events?.at(-1)).toMatchObject({ status: 'complete', fullContent: 'an answer' });
 });
 
-it('gives a turn back whose file a living process still holds', async () => {
-  const turn = await openTurn();
-  const owner = await turn.owner([callsReply([beginCall()]), saying(text('one\n'))]);
-  await handedOff(turn, owner, async () => (await logged(turn)).includes('write_chunk'));
-  const [session] = await owner.orion.listSessions();
-  const alive = await openWorkspace(turn.root, systemClock);
-  const claimed = await alive.sessions.claim(session?.session_id ?? '');
-  const before = await logged(turn);
-  const patient = turn.run(await turn.owner([], { speed: 20 }));
-  await expect(patient).rejects.toMatchObject({ code: 'SESSION_BUSY' });
-  const handOff = new AbortController();
-  const stopped = turn.run(await turn.owner([]), { handOff: handOff.signal });
-  setTimeout(() => handOff.abort(), 20);
-  expect(await stopped).toEqual([]);
-  expect(await logged(turn)).toEqual(before);
-  const next = await turn.owner([textReply('one\ntwo\nDONE\n'), textReply('written')]);
-  const running = turn.run(next);
-  setTimeout(() => void claimed.handle.release(), 20);
-  expect((await running)?.at(-1)).toMatchObject({ status: 'complete' });
-  expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
-}, 10_000);
+it.each(['has the session', 'has begun the file'])(
+  'gives a turn back while another process %s',
+  async (other) => {
+    const turn = await openTurn();
+    const owner = await turn.owner([callsReply([beginCall()]), saying(text('one\n'))]);
+    await handedOff(turn, owner, async () => (await logged(turn)).includes('write_chunk'));
+    const [session] = await owner.orion.listSessions();
+    const alive = await openWorkspace(turn.root, systemClock);
+    let { handle } = await alive.sessions.claim(session?.session_id ?? '');
+    if (other === 'has begun the file') {
+      await handle.release();
+      handle = await alive.sessions.begin({ ...handle.metadata, session_id: randomUUID() });
+    }
+    const before = await logged(turn);
+    const patient = turn.run(await turn.owner([], { speed: 20 }));
+    await expect(patient).rejects.toMatchObject({ code: 'SESSION_BUSY' });
+    const handOff = new AbortController();
+    const stopped = turn.run(await turn.owner([]), { handOff: handOff.signal });
+    setTimeout(() => handOff.abort(), 20);
+    expect(await stopped).toEqual([]);
+    expect(await logged(turn)).toEqual(before);
+    const next = await turn.owner([textReply('one\ntwo\nDONE\n'), textReply('written')]);
+    const running = turn.run(next);
+    setTimeout(() => void handle.release(), 20);
+    expect((await running)?.at(-1)).toMatchObject({ status: 'complete' });
+    expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+  },
+  10_000,
+);

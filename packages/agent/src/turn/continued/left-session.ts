@@ -18,6 +18,7 @@ import type { LeftSession } from './left-turn.ts';
 /** An earlier owner that still runs is waited for so long, in milliseconds, and looked at so often. */
 const OWNER_WAIT_MS = 12_000;
 const OWNER_LOOK_MS = 200;
+const BUSY: ReadonlySet<string> = new Set(['SESSION_BUSY', 'TARGET_LOCKED']);
 
 /** Continues the write session that an earlier owner of the turn has opened by this call. */
 export async function* continueSession(
@@ -112,7 +113,10 @@ async function claim(scope: TurnScope, left: LeftSession): Promise<Found | 'abor
   }
 }
 
-/** Waits for a store that is away, and for an owner that has not noticed yet; then the turn is given back. */
+/**
+ * Waits for a store that is away, for an owner that has not noticed yet, and for another session that has begun the file
+ * meanwhile; then the turn is given back.
+ */
 export async function untilFree<Result>(
   scope: TurnScope,
   attempt: () => Promise<Result>,
@@ -125,7 +129,9 @@ export async function untilFree<Result>(
     } catch (error) {
       if (scope.signal.aborted || !isBusy(error)) throw error;
       if (clock.monotonic() >= until) {
-        scope.owned?.giveBack(error);
+        const { message } = error;
+        // Whoever runs turns tries one again whose session is busy.
+        scope.owned?.giveBack(new OrionError({ code: 'SESSION_BUSY', message, cause: error }));
         throw error;
       }
     }
@@ -138,7 +144,7 @@ function isNotFound(error: unknown): boolean {
 }
 
 function isBusy(error: unknown): error is OrionError {
-  return OrionError.isInstance(error) && error.code === 'SESSION_BUSY';
+  return OrionError.isInstance(error) && BUSY.has(error.code);
 }
 
 /** The turn goes on: after a failover to a standby that was behind, its model may begin the file again. */
