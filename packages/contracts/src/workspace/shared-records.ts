@@ -25,4 +25,9 @@ export interface SharedRecords {
 /** `root` is the workspace. */
 export type RecordPlace = { readonly root: string; readonly kind: 'backup' | 'page' };
 
-export type SharedRecord = { readonly name: string; readonly text: string };
+export type SharedRecord = {
+  readonly name: string;
+  readonly text: string;
+  /** Since it was stored, by the store's own clock. */
+  readonly ageMs: number;
+};

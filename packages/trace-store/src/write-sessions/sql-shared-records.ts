@@ -71,10 +71,15 @@ export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
       const places = names?.map((_, index) => `$${index + 3}`).join(', ');
       const which = places === undefined ? '' : `and name in (${places === '' ? 'null' : places})`;
       const rows = await database.all(
-        `select name, text from shared_record where root = $1 and kind = $2 and is_whole ${which}`,
+        `select name, text, ${now} - stored_at as age from shared_record
+         where root = $1 and kind = $2 and is_whole ${which}`,
         [root, kind, ...(names ?? [])],
       );
-      return rows.map((row) => ({ name: String(row['name']), text: String(row['text']) }));
+      return rows.map(({ name = null, text = null, age = null }) => ({
+        name: String(name),
+        text: String(text),
+        ageMs: Number(age),
+      }));
     },
 
     async *read({ root, kind }, name) {

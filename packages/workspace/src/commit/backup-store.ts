@@ -25,7 +25,7 @@ import { parseManifest } from './backup-manifest.ts';
 import type { BackupManifest } from './backup-manifest.ts';
 import { hashPath } from './hash-file.ts';
 import { pruneBackups } from './prune-backups.ts';
-import type { SharedBackups } from '../stored/shared-backups.ts';
+import type { AgedBackup, SharedBackups } from '../stored/shared-backups.ts';
 
 const MAX_MANIFEST_BYTES = 64 * 1024;
 /** In one statement, where the store has them. */
@@ -181,12 +181,14 @@ export class BackupStore {
    */
   async #readAny(
     id: string,
-    shared?: ReadonlyMap<string, BackupManifest>,
+    shared?: ReadonlyMap<string, AgedBackup>,
   ): Promise<ListedBackup | null> {
     if (!isBackupId(id)) return null;
     const directory = join(this.#state.backups, id);
     if (!(await this.#state.holds(directory))) {
-      return ownOf(shared === undefined ? await this.#options.shared?.read(id) : shared.get(id));
+      return ownOf(
+        shared === undefined ? await this.#options.shared?.read(id) : shared.get(id)?.manifest,
+      );
     }
     const file = await readSmallFile(join(directory, 'manifest.json'), MAX_MANIFEST_BYTES);
     // If this were skipped, a file of a change would silently not be undone with the others.
@@ -281,7 +283,7 @@ export class BackupStore {
   }
 }
 
-const NONE: ReadonlyMap<string, BackupManifest> = new Map();
+const NONE: ReadonlyMap<string, AgedBackup> = new Map();
 
 /** What the store has is of this user. */
 function ownOf(manifest: BackupManifest | null | undefined): ListedBackup | null {

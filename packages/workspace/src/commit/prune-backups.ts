@@ -5,17 +5,18 @@
  *    stays, too, because it shows a recovery that the change was made.
  * 2. Their number decides how long a count takes, so that it reads none that stays, and a full store is made roomy
  *    instead of being counted again at the next change.
+ * 3. The age of what the store has is measured by the store; of what is here alone, by the time in its id.
  */
 import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@orion/contracts';
 import { removeIfOlder } from '../disk/directories.ts';
-import { expired } from '../retention/retention.ts';
+import { expired, fromNewest } from '../retention/retention.ts';
 import type { Retained, RetentionLimits } from '../retention/retention.ts';
 import { isSessionId } from '../state-directory.ts';
 import type { StateDirectory } from '../state-directory.ts';
-import type { SharedBackups } from '../stored/shared-backups.ts';
-import { isBackupId, isDraft, newestFirst, timeOfBackup } from './backup-id.ts';
+import type { AgedBackup, SharedBackups } from '../stored/shared-backups.ts';
+import { isBackupId, isDraft, timeOfBackup } from './backup-id.ts';
 import type { BackupManifest } from './backup-manifest.ts';
 
 const DRAFT_AGE_MS = 60 * 60 * 1000;
@@ -48,12 +49,14 @@ export async function pruneBackups(options: PruneOptions): Promise<number> {
   for (const name of names.filter(isDraft))
     await removeIfOlder(join(state.backups, name), DRAFT_AGE_MS, now);
   const local = new Set(names.filter(isBackupId));
-  const stored = (await shared?.all()) ?? new Map<string, BackupManifest>();
-  const entries: Retained[] = [];
-  for (const name of newestFirst([...local, ...stored.keys()])) {
-    const bytes = stored.get(name)?.before?.bytes ?? (await bytesOf(join(state.backups, name)));
-    entries.push({ name, since: timeOfBackup(name), bytes });
+  const stored = (await shared?.all()) ?? new Map<string, AgedBackup>();
+  const found: Retained[] = [];
+  for (const name of new Set([...local, ...stored.keys()])) {
+    const { manifest, ageMs } = stored.get(name) ?? {};
+    const bytes = manifest?.before?.bytes ?? (await bytesOf(join(state.backups, name)));
+    found.push({ name, since: ageMs === undefined ? timeOfBackup(name) : now - ageMs, bytes });
   }
+  const entries = fromNewest(found);
   const isFull = sumOf(entries) > limits.maxBytes;
   const maxBytes = isFull ? limits.maxBytes * ROOMY : limits.maxBytes;
   const old = expired(entries, { ...limits, maxBytes }, now);

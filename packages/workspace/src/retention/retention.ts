@@ -18,14 +18,17 @@ export function expired(
   limits: RetentionLimits,
   now: number,
 ): readonly string[] {
-  const newestFirst = entries.toSorted((a, b) => b.since - a.since || (a.name < b.name ? 1 : -1));
   const dropped: string[] = [];
   let total = 0;
-  for (const [index, entry] of newestFirst.entries()) {
+  for (const [index, entry] of fromNewest(entries).entries()) {
     const tooOld = now - entry.since >= limits.maxAgeMs;
     const tooMuch = index > 0 && total + entry.bytes > limits.maxBytes;
     if (tooOld || tooMuch) dropped.push(entry.name);
     else total += entry.bytes;
   }
   return dropped;
+}
+
+export function fromNewest(entries: readonly Retained[]): readonly Retained[] {
+  return entries.toSorted((a, b) => b.since - a.since || (a.name < b.name ? 1 : -1));
 }

@@ -24,6 +24,9 @@ export type SharedBackupsOptions = {
   readonly isOpen: (sessionId: string) => Promise<boolean>;
 };
 
+/** The store measures the age: a process with a wrong clock must not drop what others need. */
+export type AgedBackup = { readonly manifest: BackupManifest; readonly ageMs: number };
+
 export class SharedBackups {
   readonly #options: SharedBackupsOptions;
   readonly #place: RecordPlace;
@@ -62,12 +65,12 @@ export class SharedBackups {
   }
 
   /** Those of these ids, or of all, that can be read. */
-  async all(ids?: readonly string[]): Promise<ReadonlyMap<string, BackupManifest>> {
+  async all(ids?: readonly string[]): Promise<ReadonlyMap<string, AgedBackup>> {
     const records = await this.#options.records().list(this.#place, ids);
-    const found = new Map<string, BackupManifest>();
-    for (const { name, text } of records) {
+    const found = new Map<string, AgedBackup>();
+    for (const { name, text, ageMs } of records) {
       const manifest = ofHere(text, name);
-      if (manifest !== null) found.set(name, manifest);
+      if (manifest !== null) found.set(name, { manifest, ageMs });
     }
     return found;
   }
