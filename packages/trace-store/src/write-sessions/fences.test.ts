@@ -245,7 +245,10 @@ test.each(['hand-off', 'kill'])(
     const targetKey = randomUUID();
     const old = await begin(first, targetKey);
     await content.append([{ owner: old, pieces: piece('one') }]);
-    if (end === 'hand-off') await content.release(old);
+    if (end === 'hand-off') {
+      await content.release(old);
+      await content.remove(old);
+    }
     const other = await store.turnLog.acquire(randomUUID(), 1);
     const isRefused = async (): Promise<void> => {
       await expect(begin(other, targetKey)).rejects.toThrow('the target was free');
