@@ -10,6 +10,7 @@ import { TemporaryNotes } from './commit/temporary-notes.ts';
 import { onDisk } from './disk/disk-error.ts';
 import { createProcessObserver } from './ownership/process-identity.ts';
 import type { ProcessIdentity } from './ownership/process-identity.ts';
+import type { LockTarget } from './ownership/target-locks.ts';
 import { listProtected } from './path-policy/list-protected.ts';
 import { shown } from './path-policy/parse-target.ts';
 import { PathPolicy } from './path-policy/path-policy.ts';
@@ -193,19 +194,14 @@ function openWorkspace(
     backups,
     sweepCommits: async () => {
       await journals.recover({ policy, takeBack: takeBackUnasked, onEvent });
-      await notes.sweep(backups);
+      await notes.sweep(backups, lockTarget);
       await backups.prune();
     },
   };
   const sessions =
     shared === null ? new DiskSessionStore(sessionOptions) : shared.openSessions(sessionOptions);
-  const committer: Committer = {
-    root,
-    policy,
-    backups,
-    notes,
-    lockTarget: (realPath, path) => sessions.lockTarget(realPath, path),
-  };
+  const lockTarget: LockTarget = (realPath, path) => sessions.lockTarget(realPath, path);
+  const committer: Committer = { root, policy, backups, notes, lockTarget };
   // The user who ran the plan had permission, and the previous bytes need no less protection than the new ones.
   const unaskedPolicy = new PathPolicy({
     ...settings,

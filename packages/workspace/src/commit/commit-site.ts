@@ -24,12 +24,14 @@ export type Committer = {
   readonly lockTarget: LockTarget;
 };
 
-/** The request of a commit, with fields that only an undo uses. */
+/** The request of a commit, with fields that only an undo or a plan uses. */
 export type ChangeRequest = PrepareRequest & {
   /** The target is removed. There are no parts then. */
   readonly removes?: true;
   /** The mode of a new file; by default what the umask leaves. */
   readonly mode?: number;
+  /** The path whose lock is held meanwhile, with links resolved; by default that of the target. */
+  readonly locked?: string;
   /** The backups that are restored. */
   readonly undoes?: readonly string[];
 };

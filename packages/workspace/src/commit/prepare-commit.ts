@@ -64,6 +64,7 @@ export async function prepareCommit(
     note: await committer.notes.note({
       temporary: besideTarget(committer, site, name),
       backupId: draft.id,
+      locked: request.locked ?? site.target.realPath,
     }),
   };
   let written: WrittenTemporary | null = null;

@@ -4,7 +4,8 @@
  *
  * T1. A note is durable before its temporary file is created, and is removed after it.
  * T2. Only notes of dead processes and of finished commits are processed, and only files inside the workspace with the
- *     name of a temporary file are removed.
+ *     name of a temporary file are removed. A note is never renewed: its owner on another host counts as dead only if
+ *     the lock of its commit is free.
  * T3. A temporary file without a second name proves that its change was not made. So it is removed after the backup of
  *     that change, never before: once the file is gone, an existing backup proves that the change was made.
  * T4. An unreadable note is still being written, or its writer died before it created the temporary file. The note is
@@ -15,10 +16,11 @@ import { lstat, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { syncDirectory } from '../disk/directories.ts';
 import { isErrno } from '../disk/disk-error.ts';
-import { createFile, jsonBytes, readFields, removeIfThere } from '../disk/files.ts';
+import { createFile, isThere, jsonBytes, readFields, removeIfThere } from '../disk/files.ts';
 import { judgeOwner, LEASE_TTL_MS } from '../ownership/judge-owner.ts';
 import { parseOwner } from '../ownership/owner-record.ts';
 import type { OwnerRecord } from '../ownership/owner-record.ts';
+import type { LockTarget, TargetLock } from '../ownership/target-locks.ts';
 import { isInside, resolvePath } from '../path-policy/resolve-path.ts';
 import type { SessionStoreOptions } from '../session-dir/session-store-options.ts';
 import type { StateDirectory } from '../state-directory.ts';
@@ -32,7 +34,10 @@ export function newTemporaryName(): string {
 }
 
 /** What a commit is about to create: a file, relative to the root, and a backup. */
-export type NotedCommit = { readonly temporary: string; readonly backupId: string | undefined };
+type StartedCommit = { readonly temporary: string; readonly backupId: string | undefined };
+
+/** `locked`: the path, with links resolved, whose lock is held until the commit is finished. */
+export type NotedCommit = StartedCommit & { readonly locked: string };
 
 /** Both methods never fail. A later sweep removes what is left. */
 export type TemporaryNote = {
@@ -61,8 +66,8 @@ export class TemporaryNotes {
     try {
       await this.#state.ensure(this.#state.temporaries);
       const owner: OwnerRecord = await this.#options.observer.newOwner();
-      const { temporary, backupId } = commit;
-      const note = { ...owner, root: this.#state.root, temporary, backup_id: backupId };
+      const { temporary, backupId, locked } = commit;
+      const note = { ...owner, root: this.#state.root, temporary, backup_id: backupId, locked };
       await createFile(path, jsonBytes(note));
       await syncDirectory(this.#state.temporaries);
     } catch {
@@ -76,7 +81,7 @@ export class TemporaryNotes {
   }
 
   /** Removes what dead processes left, including the backups that they were creating. */
-  async sweep(backups: BackupStore): Promise<void> {
+  async sweep(backups: BackupStore, lockTarget: LockTarget): Promise<void> {
     for (const name of await this.#state.names(this.#state.temporaries).catch(() => [])) {
       if (!TEMPORARY_NAME.test(name.replace(/\.json$/u, ''))) continue;
       const path = join(this.#state.temporaries, name);
@@ -89,13 +94,25 @@ export class TemporaryNotes {
       if (!this.#state.isAboutHere(fields['root'])) continue;
       const verdict = judgeOwner(owner, await this.#options.observer.observe(owner));
       if (verdict === 'live' && !this.#left.has(path)) continue;
-      const { temporary, backup_id: backupId } = fields;
-      await removeTemporary(this.#options.root, backups, {
-        temporary: typeof temporary === 'string' ? temporary : '',
-        backupId: typeof backupId === 'string' ? backupId : undefined,
-      });
-      this.#left.delete(path);
-      await removeIfThere(path).catch(() => undefined);
+      const { temporary, backup_id: backupId, locked } = fields;
+      let lock: TargetLock | null = null;
+      // Notes of earlier versions name no lock.
+      if (verdict === 'presumed_dead' && typeof locked === 'string') {
+        lock = await lockTarget(locked, locked).catch(() => null);
+        if (lock === null) continue;
+      }
+      try {
+        // Its owner may have finished before the lock was free.
+        if (!(await isThere(path))) continue;
+        await removeTemporary(this.#options.root, backups, {
+          temporary: typeof temporary === 'string' ? temporary : '',
+          backupId: typeof backupId === 'string' ? backupId : undefined,
+        });
+        this.#left.delete(path);
+        await removeIfThere(path).catch(() => undefined);
+      } finally {
+        await lock?.release().catch(() => undefined);
+      }
     }
   }
 
@@ -131,7 +148,7 @@ export class TemporaryNotes {
 export async function removeTemporary(
   root: string,
   backups: BackupStore,
-  { temporary, backupId }: NotedCommit,
+  { temporary, backupId }: StartedCommit,
 ): Promise<void> {
   const path = await pathOfTemporary(root, temporary);
   const stat = path === null ? null : await unlessGone(lstat(path));

@@ -101,6 +101,7 @@ async function prepareSibling(
       eol: 'as-is',
       expected: await committer.policy.snapshot(target, 'create'),
       changeId: planId,
+      locked: expected.realPath,
       ...(reviewed === undefined ? {} : { reviewed }),
       mode: expected.mode,
     });

@@ -86,8 +86,9 @@ export async function beginSession(
   workspace: Workspace,
   target: string = 'a.txt',
   turn?: TurnRecord,
+  operation?: WriteOperation,
 ): Promise<SessionHandle> {
-  return await workspace.sessions.begin(await metadataFor(workspace, target), turn);
+  return await workspace.sessions.begin(await metadataFor(workspace, target, operation), turn);
 }
 
 /** A session whose owner has saved it and gone. */
