@@ -133,6 +133,24 @@ test.each([
   expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe(before);
 });
 
+test('a change that waits for a person on one host is none to undo on the other', async () => {
+  const { root, one, other } = await openHosts();
+  const path = join(root, 'a.txt');
+  await writeFile(path, 'before');
+  const made = await one.commit(await change(one, 'after'));
+  const waiting = await one.prepareCommit(await change(one, 'maybe'));
+  const ids = async (): Promise<readonly (string | undefined)[]> =>
+    (await Array.fromAsync(other.changes())).map(({ files }) => files[0]?.backup_id);
+  expect(await ids()).toEqual([made.backup_id]);
+  expect(await other.undo({})).toMatchObject({ change_id: made.backup_id });
+  expect(await readFile(path, 'utf8')).toBe('before');
+  await waiting.discard();
+  const next = await one.prepareCommit(await change(one, 'now'));
+  await next.apply();
+  expect(await ids()).toContain(next.result.backup_id);
+  expect(await ids()).toHaveLength(3);
+});
+
 test('a log-in that ended on one host has ended on the other', async () => {
   const { one, other } = await openHosts();
   expect(await other.readPageAccess()).toEqual({ generation: 0, ended: {} });

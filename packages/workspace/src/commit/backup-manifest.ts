@@ -32,6 +32,8 @@ export type BackupManifest = {
   readonly before: FileState | null;
   /** Null: the file was removed. */
   readonly after: Pick<FileState, 'sha256'> | null;
+  /** Relative to the workspace root: the file whose bytes have become the target once it is gone. */
+  readonly temporary?: string;
 };
 
 export type FileState = { readonly sha256: string; readonly bytes: number; readonly mode: string };
@@ -51,6 +53,7 @@ const MANIFEST: Shape<BackupManifest> = {
     shaped<FileState>({ sha256: isHash, bytes: isCount, mode: matching(/^[0-7]{4}$/u) }),
   ),
   after: orNull(shaped<Pick<FileState, 'sha256'>>({ sha256: isHash })),
+  temporary: optional(isText),
 };
 
 export function octal(mode: number): string {
@@ -61,7 +64,7 @@ export function octal(mode: number): string {
 export function parseManifest(text: string, id: string): BackupManifest | null {
   const fields = parseFields(text);
   if (!hasShape(fields, MANIFEST) || fields.id !== id) return null;
-  const { root, path, operation, created_at, change_id, undoes, before, after } = fields;
+  const { root, path, operation, created_at, change_id, undoes, before, after, temporary } = fields;
   return {
     version: 1,
     id,
@@ -71,5 +74,6 @@ export function parseManifest(text: string, id: string): BackupManifest | null {
     ...defined({ root, change_id, undoes }),
     before,
     after: after === null ? null : { sha256: after.sha256 },
+    ...defined({ temporary }),
   };
 }

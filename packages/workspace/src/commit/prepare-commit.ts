@@ -17,7 +17,7 @@
  */
 import { lstat, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { relative, sep } from 'node:path';
+import { basename, relative, sep } from 'node:path';
 import { OrionError, TextTally } from '@orion/contracts';
 import type { CommitRequest, CommitResult, PreparedCommit, WritingRecord } from '@orion/contracts';
 import { onDisk } from '../disk/disk-error.ts';
@@ -210,7 +210,7 @@ async function recordPrevious(parts: PreparedParts): Promise<boolean> {
 }
 
 async function sealRecord(parts: PreparedParts, after: string | null): Promise<boolean> {
-  const { committer, site, draft } = parts;
+  const { committer, site, draft, temporary } = parts;
   const { request, target } = site;
   const { changeId, undoes, expected } = request;
   return unlessOptional(parts, () =>
@@ -224,6 +224,7 @@ async function sealRecord(parts: PreparedParts, after: string | null): Promise<b
           ? null
           : { sha256: expected.sha256, bytes: expected.bytes, mode: octal(expected.mode) },
       after: after === null ? null : { sha256: after },
+      ...(after === null ? {} : { temporary: besideTarget(committer, site, basename(temporary)) }),
     }),
   );
 }

@@ -116,20 +116,6 @@ export class TemporaryNotes {
     }
   }
 
-  /** The backups of changes that are prepared and not made, as while a person is asked (T3). Never fails. */
-  async unmade(): Promise<ReadonlySet<string>> {
-    const found = new Set<string>();
-    for (const name of await this.#state.names(this.#state.temporaries).catch(() => [])) {
-      const path = join(this.#state.temporaries, name);
-      const fields = await readFields(path, MAX_NOTE_BYTES).catch(() => null);
-      if (fields === null || !this.#state.isAboutHere(fields['root'])) continue;
-      const { temporary, backup_id: backupId } = fields;
-      if (typeof temporary !== 'string' || typeof backupId !== 'string') continue;
-      if (await isOnlyName(this.#options.root, temporary).catch(() => false)) found.add(backupId);
-    }
-    return found;
-  }
-
   async #removeIfOld(path: string): Promise<void> {
     try {
       const found = await lstat(path);
@@ -157,8 +143,8 @@ export async function removeTemporary(
   if (isThere && path !== null) await unlessGone(unlink(path));
 }
 
-/** It is there, and its bytes have not become the target. */
-async function isOnlyName(root: string, temporary: string): Promise<boolean> {
+/** Whether the file is there whose bytes have not become the target: the change is prepared and not made (T3). */
+export async function isUnmade(root: string, temporary: string): Promise<boolean> {
   const path = await pathOfTemporary(root, temporary);
   const stat = path === null ? null : await unlessGone(lstat(path));
   return stat?.isFile() === true && stat.nlink === 1;
