@@ -183,34 +183,32 @@ export class StoredTexts implements GroupMember {
     yield* this.read('pending');
   }
 
-  /** Stores nothing from here on. Waits for the statement that is under way. */
+  /**
+   * Stores nothing from here on, because the session gets another owner, or none: that it has this one no more is no
+   * loss. Waits for the statement that is under way.
+   */
   async stop(): Promise<void> {
-    this.#isPaused = true;
-    this.#options.group.remove(this);
+    this.#isClosed = true;
     await this.#options.group.settled();
+    this.close();
   }
 
   /** Nobody uses it any more. */
   close(): void {
     this.#isClosed = true;
-    this.#stopRetrying();
-    this.#options.group.remove(this);
+    this.#leave();
   }
 
   /** Another owner has the session. */
   lose(): void {
-    if (this.#isLost) return;
+    if (this.#isLost || this.#isClosed) return;
     this.#isLost = true;
-    this.#stopRetrying();
-    this.#options.group.remove(this);
-    const waiters = this.#waiters;
-    this.#waiters = [];
     this.#options.onLost();
-    for (const { settled } of waiters) settled.resolve();
+    this.#leave();
   }
 
   take(): SessionAppend | null {
-    if (this.#isPaused || this.#isLost) return null;
+    if (this.#isPaused || this.#isClosed || this.#isLost) return null;
     const { owner, records } = this.#options;
     const { content } = this.#texts;
     const pieces = this.#takePieces();
@@ -317,7 +315,7 @@ export class StoredTexts implements GroupMember {
 
   /** Runs `step` when everything is stored and while nothing else is. Waits while the store is away for a moment. */
   async #alone(step: () => Promise<void>): Promise<void> {
-    while (!this.#isLost) {
+    while (!this.#isLost && !this.#isClosed) {
       await repeated(this.#options.clock, () => this.flush());
       this.#isPaused = true;
       try {
@@ -335,9 +333,14 @@ export class StoredTexts implements GroupMember {
     }
   }
 
-  #stopRetrying(): void {
+  /** Nobody waits for what is not stored any more. */
+  #leave(): void {
     this.#cancelRetry?.();
     this.#cancelRetry = null;
+    this.#options.group.remove(this);
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const { settled } of waiters) settled.resolve();
   }
 }
 
