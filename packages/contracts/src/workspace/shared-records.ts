@@ -13,7 +13,7 @@ export interface SharedRecords {
   ): Promise<void>;
   /** Null if there is none. */
   get(place: RecordPlace, name: string): Promise<string | null>;
-  /** Of all records of the place, in no order. */
+  /** Of all records of the place, the last stored first. */
   names(place: RecordPlace): Promise<readonly string[]>;
   /** Those of these names, or all of the place, in no order. */
   list(place: RecordPlace, names?: readonly string[]): Promise<readonly SharedRecord[]>;

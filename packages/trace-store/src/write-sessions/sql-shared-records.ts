@@ -61,7 +61,8 @@ export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
 
     async names({ root, kind }) {
       const rows = await database.all(
-        'select name from shared_record where root = $1 and kind = $2 and is_whole',
+        `select name from shared_record where root = $1 and kind = $2 and is_whole
+         order by record_no desc`,
         [root, kind],
       );
       return rows.map((row) => String(row['name']));

@@ -1,7 +1,7 @@
 /**
  * The names of backups, which tell what needs no look into them.
  *
- * 1. The order of the ids is the order in which backups were made, as far as the clocks of their processes agree.
+ * 1. The order of the ids is the order in which backups were made on one host.
  * 2. The mark of a backup follows from its change. Other changes may have the same one, so that only its manifest says
  *    whose backup it is.
  */
@@ -34,20 +34,19 @@ export function mayBeOfChange(changeId: string): (id: string) => boolean {
 }
 
 /**
- * The oldest backup that may belong to the change of another one.
+ * Where the oldest backup is that may belong to the change of another one.
  *
  * @param ids newest first; that other one is among them
  */
 export function oldestOfChange(
   ids: readonly string[],
-): (id: string, changeId: string | undefined) => string {
-  const oldest = new Map(ids.map((id) => [markIn(id), id]));
-  const oldestWithoutMark = oldest.get(undefined);
-  return (id, changeId) => {
-    if (changeId === undefined) return id;
-    const found = oldest.get(markOf(changeId)) ?? id;
-    return oldestWithoutMark === undefined || found < oldestWithoutMark ? found : oldestWithoutMark;
-  };
+): (position: number, changeId: string | undefined) => number {
+  const oldest = new Map(ids.map((id, position) => [markIn(id), position]));
+  const oldestWithoutMark = oldest.get(undefined) ?? -1;
+  return (position, changeId) =>
+    changeId === undefined
+      ? position
+      : Math.max(oldest.get(markOf(changeId)) ?? position, oldestWithoutMark);
 }
 
 function markIn(id: string): string | undefined {

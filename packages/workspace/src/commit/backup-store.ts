@@ -233,13 +233,19 @@ export class BackupStore {
     return join(sealed, 'content');
   }
 
-  /** Of all backups, newest first. */
+  /** Of all backups, newest first. Of those of several hosts the store knows the order. */
   async ids(): Promise<readonly string[]> {
-    const local = await this.#state.directories(this.#state.backups);
-    return newestFirst([
-      ...local.filter(isBackupId),
-      ...((await this.#options.shared?.ids()) ?? []),
-    ]);
+    const shared = (await this.#options.shared?.ids()) ?? [];
+    const isShared = new Set(shared);
+    const names = await this.#state.directories(this.#state.backups);
+    const local = newestFirst(names.filter((name) => isBackupId(name) && !isShared.has(name)));
+    const ids: string[] = [];
+    let next = 0;
+    for (const id of shared) {
+      for (; (local[next] ?? '') > id; next += 1) ids.push(local[next] ?? '');
+      ids.push(id);
+    }
+    return [...ids, ...local.slice(next)];
   }
 
   /** In the order of these ids; leaves out those that cannot be read. They are read as they are asked for. */

@@ -60,6 +60,7 @@ export class SharedBackups {
     return text === null ? null : ofHere(text, id);
   }
 
+  /** Newest first. */
   async ids(): Promise<readonly string[]> {
     return (await this.#options.records().names(this.#place)).filter(isBackupId);
   }

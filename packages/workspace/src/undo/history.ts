@@ -9,8 +9,8 @@ export type ReadBackups = (ids: readonly string[]) => AsyncIterable<ListedBackup
 type Group = {
   readonly changeId: string;
   readonly members: ListedBackup[];
-  /** The last backup that may belong to it. */
-  readonly oldest: string;
+  /** The position of the last backup that may belong to it. */
+  readonly oldest: number;
 };
 
 /**
@@ -22,6 +22,7 @@ export async function* changesOf(
   read: ReadBackups,
 ): AsyncGenerator<RecordedChange, void> {
   const oldestOf = oldestOfChange(ids);
+  const positions = new Map(ids.map((id, position) => [id, position]));
   const undone = new Set<string>();
   const groups = new Map<string, Group>();
   const toChange = async ({ changeId, members }: Group): Promise<RecordedChange> => {
@@ -46,16 +47,17 @@ export async function* changesOf(
   for await (const backup of read(ids)) {
     if (!undone.has(backup.id)) for (const id of backup.undoes ?? []) undone.add(id);
     const changeId = idOf(backup);
+    const position = positions.get(backup.id) ?? 0;
     const group = groups.get(changeId);
     if (group === undefined)
       groups.set(changeId, {
         changeId,
         members: [backup],
-        oldest: oldestOf(backup.id, backup.change_id),
+        oldest: oldestOf(position, backup.change_id),
       });
     else group.members.push(backup);
     for (const each of groups.values()) {
-      if (backup.id > each.oldest) break;
+      if (position < each.oldest) break;
       groups.delete(each.changeId);
       yield await toChange(each);
     }
