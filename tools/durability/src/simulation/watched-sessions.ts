@@ -34,5 +34,5 @@ function ownedBy(session: string, what: string): string {
       from write_session where ${session} and ${owner} <> executing();
     select violated('${what} of a session whose turn has another owner')
       from write_session join turn on turn.turn_id = write_session.turn_id
-      where ${session} and turn.epoch <> write_session.turn_epoch;`;
+      where ${session} and turn.epoch is not write_session.turn_epoch;`;
 }
