@@ -9,7 +9,7 @@ import type {
   DecideRequest,
 } from '@orion/contracts';
 
-import { idText, jsonObject, optional, time, wholeNumber } from './shared.schemas.ts';
+import { idText, jsonObject, optional, storableText, time, wholeNumber } from './shared.schemas.ts';
 import type { FieldsSchema } from './shared.schemas.ts';
 
 export const MOST_APPROVALS = 200;
@@ -135,7 +135,7 @@ export const decideRequest: z.ZodType<DecideRequest> = z
       description:
         '`turn`: yes, and to every later write of the turn that is not to a protected path.',
     }),
-    hash: z.string().max(100).openapi({ description: HASH }),
+    hash: storableText.max(100).openapi({ description: HASH }),
     reason: optional(z.string().max(MOST_REASON)).openapi({
       description: 'For a no: the model reads it.',
     }),

@@ -15,13 +15,20 @@ export function readCursor<const Example extends readonly (string | number)[]>(
   const fits =
     Array.isArray(parts) &&
     parts.length === example.length &&
-    parts.every((part: unknown, index) => typeof part === typeof example[index]);
+    parts.every(
+      (part: unknown, index) => typeof part === typeof example[index] && isStorable(part),
+    );
   if (!fits)
     throw new OrionError({
       code: 'REQUEST_INVALID',
       message: 'The cursor is none that this list has given.',
     });
   return parts as never;
+}
+
+/** What any database can compare with what it has. */
+function isStorable(part: unknown): boolean {
+  return typeof part === 'string' ? !part.includes('\0') : Number.isSafeInteger(part);
 }
 
 function parse(text: string): JsonValue {

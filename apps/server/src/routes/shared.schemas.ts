@@ -37,8 +37,13 @@ export const errorBody: z.ZodType<HttpErrorBody> = z
     },
   });
 
+/** What is looked up or stored as it is: Postgres takes no U+0000. */
+export const storableText: z.ZodString = z
+  .string()
+  .regex(/^[^\0]*$/, 'Invalid input: expected a text without U+0000');
+
 /** Any id or label in a path or a query. What is not there is not found; this only bounds what is asked. */
-export const idText: z.ZodType<string> = z.string().min(1).max(200);
+export const idText: z.ZodType<string> = storableText.min(1).max(200);
 
 /** Milliseconds since the epoch. */
 export const time: z.ZodType<number> = z

@@ -263,7 +263,9 @@ function scalarOf(type: string, schema: Schema): Arbitrary<unknown> {
   switch (type) {
     case 'string':
       if (schema.pattern !== undefined)
-        return fastCheck.stringMatching(new RegExp(schema.pattern), { maxLength });
+        return fastCheck
+          .stringMatching(new RegExp(schema.pattern), { maxLength })
+          .filter((text) => text.length >= minLength);
       return fastCheck.string({
         minLength,
         maxLength: Math.max(minLength, Math.min(maxLength, 40)),
