@@ -18,7 +18,7 @@ export type News = {
 };
 
 /** The highest number that a turn can have. */
-export const MAX_SEQ = 2 ** 31 - 1;
+export const MAX_SEQ: number = 2 ** 31 - 1;
 /** The most events of one turn in one answer. */
 const MAX_EVENTS = 1_000;
 

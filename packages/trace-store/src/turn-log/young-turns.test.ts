@@ -55,6 +55,7 @@ describe.each(engines)('%s', (_, open) => {
     await migrate(database);
     await addYoungTurns(database);
     const log = createSqlTurnLog(database, { clock: createFakeClock() });
+    await log.acquire('begun', 1);
     // It lives long: it began before, and still does something.
     const { epoch } = await log.acquire('long', 1);
     await ageTurns(database, 2 * IDLE_MS, 'long');
