@@ -264,6 +264,13 @@ describe('requests in a second', () => {
       expect((await ask(path, { token: null })).status).toBe(200);
   });
 
+  it('of paths that only look like probes are', async () => {
+    const { ask } = await startTestServer({ limits: { readsPerSecond: 1 } });
+    const statuses = [];
+    for (let each = 0; each < 3; each += 1) statuses.push((await ask('/health/../metrics')).status);
+    expect(statuses.at(-1)).toBe(429);
+  });
+
   it('of strangers are not counted against those with the token', async () => {
     const { ask } = await startTestServer({ limits: { refusalsPerSecond: 1 } });
     for (let each = 0; each < 5; each += 1) await ask('/metrics', { token: null });

@@ -42,7 +42,8 @@ export const ERROR_CODES = {
   FILE_NOT_FOUND: 'Check the path.',
   // Write sessions
   SESSION_ALREADY_ACTIVE: 'Wait for the open write session to complete.',
-  SESSION_BUSY: 'The session is in use by another process; wait for it or stop that process.',
+  SESSION_BUSY:
+    'The session is in use; wait for its process or stop it, or cancel the turn that it belongs to.',
   SESSION_NOT_FOUND: 'Look the id up in the list of write sessions.',
   SESSION_DAMAGED: 'Copy the text out.',
   SESSION_FOREIGN: 'Copy the text out.',
@@ -50,7 +51,8 @@ export const ERROR_CODES = {
   SESSION_WRITTEN: 'Its file is written; begin another session to change it again.',
   OFFSET_MISMATCH: 'Continue at the named offset: that many bytes are stored.',
   UPLOAD_CLOSED: 'Send the corrections; or discard the session and begin another one.',
-  TARGET_LOCKED: 'Another write session holds this file; wait for it, or recover or discard it.',
+  TARGET_LOCKED:
+    'Another write session holds this file; wait for it, cancel its turn, or recover or discard it.',
   TARGET_CHANGED: 'The file changed after the session began; nothing was overwritten.',
   TARGET_NOT_UTF8: 'Write the whole file anew with overwrite, in UTF-8.',
   EMPTY_CONTENT: 'Write the content, then DONE on its own line.',

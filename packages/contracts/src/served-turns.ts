@@ -148,8 +148,8 @@ export interface ServedTurns {
    */
   unfinished(filter: { readonly idleMs: number }): Promise<readonly UnfinishedTurn[]>;
   /**
-   * Those that are not over although their end was asked for: those that wait, and those that have had an owner for so
-   * long since. At most 100.
+   * Those that are not over although their end was asked for: those that wait, and those of an owner that was asked so
+   * long ago and has stored nothing for so long. At most 100.
    */
   overdue(ownedMs: number): Promise<readonly ServedTurn[]>;
   /** The owner gives a turn back: it waits again. Changes nothing if the owner has lost it. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { createFakeClock } from '@orion/testkit';
 import { expect, test, vi } from 'vitest';
+import { SqlRefusedError } from './engine/sql-database.ts';
 import type { SqlDatabase } from './engine/sql-database.ts';
 import { openSqlite } from './engine/sqlite.ts';
 import { createMemoryTraceStore } from './memory/memory-trace-store.ts';
@@ -43,6 +44,26 @@ test.each(TABLES)(
     ]);
   },
 );
+
+test('a user of the database who may not remove something has not failed', async () => {
+  const clock = createFakeClock(Date.now());
+  const database = await openSqlite(':memory:');
+  await migrate(database);
+  for (const row of OLD_ROWS) await database.run(row);
+  const limited: SqlDatabase = {
+    ...database,
+    run: (sql, parameters) =>
+      sql.includes('delete from trace_event')
+        ? Promise.reject(new SqlRefusedError('42501', 'permission denied'))
+        : database.run(sql, parameters),
+  };
+  const store = storeOver(limited, { clock, traces: createMemoryTraceStore({ clock }) });
+  await store.turnLog.acquire('now', 1);
+  const keys = (): Promise<readonly unknown[]> => database.all('select 1 from request_key');
+  await vi.waitFor(async () => expect(await keys()).toEqual([]));
+  await store.close();
+  expect(await store.traces.query({ type: 'housekeeping_failed' })).toEqual([]);
+});
 
 test('what the end of the process interrupts is no failure, and no trace is lost with it', async () => {
   const clock = createFakeClock(Date.now());

@@ -1,13 +1,14 @@
 import { sleep } from '@orion/contracts';
 import type { Clock, TraceInput, TraceStore } from '@orion/contracts';
 import { pruneApprovals } from './approvals/sql-approvals.ts';
-import { databaseNow } from './engine/sql-database.ts';
+import { databaseNow, SqlRefusedError } from './engine/sql-database.ts';
 import type { SqlDatabase } from './engine/sql-database.ts';
 import { pruneKeys } from './served-turns/request-keys.ts';
 import { pruneOutputs } from './tool-outputs/prune-outputs.ts';
 import { pruneTraces } from './traces/prune-traces.ts';
 import type { SqlTurnLog } from './turn-log/sql-turn-log.ts';
 
+const NOT_ALLOWED = '42501';
 /** Turns that were idle for so long lose what they streamed, and traces and outputs are deleted. */
 const RETENTION_MS = 30 * 86_400_000;
 const FOLD_ROUND = 100;
@@ -73,12 +74,16 @@ export class Housekeeping {
     await this.#try(() => pruneApprovals(database, before));
   }
 
-  /** What cannot be removed keeps nothing else from being removed. */
+  /**
+   * What cannot be removed keeps nothing else from being removed. A user of the database who may not remove something is
+   * not to.
+   */
   async #try(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      this.#report(error);
+      const isForbidden = error instanceof SqlRefusedError && error.reason === NOT_ALLOWED;
+      if (!isForbidden) this.#report(error);
     }
   }
 

@@ -44,7 +44,7 @@ export type FrontDoorOptions = {
 };
 
 const NOT_ROUTED = 'none';
-const HEALTH = /^\/health\//u;
+const PROBES: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
 
 export class RequestListener {
   readonly #options: FrontDoorOptions;
@@ -120,8 +120,8 @@ export class RequestListener {
     // A session of the page has a dot, and a token that the server has made none.
     if (request.headers.authorization?.includes('.') === true) await door.page.refresh();
     const admission = admit({ ...head, rawHeaders, forwardedHost: host }, door);
-    // A probe is answered from memory: were it limited, anybody could have the server restarted.
-    const isProbe = admission.kind === 'admitted' && HEALTH.test(head.target);
+    // One look answers all probes of a second. Were they limited, anybody could have the server restarted.
+    const isProbe = admission.kind === 'admitted' && PROBES.has(pathOf(head.target));
     const limited = isProbe ? null : this.#limits[admission.access].take();
     if (limited !== null) return refuse(tooMany(limited));
     if (admission.kind === 'refused') return refuse(admission.error);
@@ -147,7 +147,7 @@ export class RequestListener {
     const began = clock.monotonic();
     const method = request.method ?? '';
     const path = pathOf(request.url ?? '');
-    const counts = !HEALTH.test(path);
+    const counts = !PROBES.has(path);
     if (counts) this.#inProgress += 1;
     const { socket } = request;
     this.#responses.set(socket, response);

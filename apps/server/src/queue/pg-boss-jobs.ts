@@ -225,7 +225,7 @@ async function startEngine({ database, onError }: PgBossJobsOptions): Promise<Pg
     queueCacheIntervalSeconds: 1,
     schedule: false,
   });
-  engine.on('error', onError);
+  engine.on('error', (error: unknown) => onError(thrownBy(error)));
   try {
     await engine.start();
     for (const [name, policy] of QUEUES) {
@@ -266,6 +266,13 @@ function driverOf(execute: (text: string, values?: readonly unknown[]) => Promis
   return {
     executeSql: async (text, values) => (await execute(text, values)) as { rows: unknown[] },
   };
+}
+
+/** The engine tells of some errors by plain copies, which have lost what kind of error they are. */
+function thrownBy(error: unknown): unknown {
+  if (error instanceof Error || error === null || typeof error !== 'object') return error;
+  if (!('code' in error && error.code === 'STORE_UNAVAILABLE' && 'message' in error)) return error;
+  return new OrionError({ code: error.code, message: String(error.message), retryable: true });
 }
 
 function inside(transaction: StoreTransaction): Db {

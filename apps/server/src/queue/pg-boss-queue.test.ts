@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { openStore } from '@orion/agent';
 import type { Store } from '@orion/agent';
-import { systemClock } from '@orion/contracts';
+import { OrionError, systemClock, toErrorInfo } from '@orion/contracts';
 import type { TurnAttempt } from '@orion/contracts';
 import { createFakeClock, describeTurnQueueContract } from '@orion/testkit';
 import { PgBoss } from 'pg-boss';
@@ -429,4 +429,33 @@ it('is opened by several processes at once, of which one makes the tables', asyn
   for (const store of stores) await store.servedTurns.count({});
   const opened = await Promise.all(stores.map((store) => openQueue(store, { clock: systemClock })));
   expect(opened).toHaveLength(6);
+});
+
+it('says of a store that is away that it is, and of no defect', async () => {
+  const store = await openTestStore();
+  const { engineDatabase } = store;
+  if (engineDatabase === null) throw new Error('no Postgres');
+  let isAway = false;
+  const away = new OrionError({ code: 'STORE_UNAVAILABLE', message: 'away', retryable: true });
+  const errors: unknown[] = [];
+  const queue = await PgBossQueue.open({
+    database: {
+      ...engineDatabase,
+      executeSql: (text, values) =>
+        isAway ? Promise.reject(away) : engineDatabase.executeSql(text, values),
+    },
+    turns: store.servedTurns,
+    clock: systemClock,
+    isOnly: false,
+    perProject: { others: Infinity, projects: new Map() },
+    onError: (error) => errors.push(error),
+  });
+  onTestFinished(() => queue.drain());
+  isAway = true;
+  // The engine looks once a second by its own timers.
+  await wait(1_500);
+  expect(errors.length).toBeGreaterThan(0);
+  expect(new Set(errors.map((error) => toErrorInfo(error).code))).toEqual(
+    new Set(['STORE_UNAVAILABLE']),
+  );
 });

@@ -45,6 +45,7 @@ export class EventStreams {
   /** Answers to polls that wait. */
   readonly #waits = new Set<AbortController>();
   #stalled = 0;
+  #isEnded = false;
 
   constructor(options: EventStreamsOptions) {
     this.#options = options;
@@ -102,8 +103,10 @@ export class EventStreams {
   /** For an answer that waits for events: aborted when its client has gone, and when the streams end. */
   wait(response: ServerResponse): AbortSignal {
     const wait = new AbortController();
-    this.#waits.add(wait);
-    closedSignal(response).addEventListener('abort', () => {
+    const closed = closedSignal(response);
+    if (closed.aborted || this.#isEnded) wait.abort(GONE);
+    else this.#waits.add(wait);
+    closed.addEventListener('abort', () => {
       this.#waits.delete(wait);
       wait.abort(GONE);
     });
@@ -112,6 +115,7 @@ export class EventStreams {
 
   /** Asks all clients to come back soon, and ends their streams and waits. */
   end(): void {
+    this.#isEnded = true;
     for (const response of this.#streams.keys()) response.end(RETRY_FRAME);
     for (const wait of this.#waits) wait.abort(GONE);
   }

@@ -1,4 +1,7 @@
 // A client without streams reads the same events by asking for them.
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+
 import type { TurnEventsAnswer } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { describe, expect, it } from 'vitest';
@@ -79,6 +82,15 @@ describe('a poll', () => {
     // The time stands still.
     server.streams.end();
     expect(await waiting).toEqual({ events: [], next: '0', done: false });
+    // And one that comes only now.
+    expect(await poll(server, '?wait=25')).toEqual({ events: [], next: '0', done: false });
+  });
+
+  it('does not wait for a client that has gone before', async () => {
+    const { streams } = await startTurnServer();
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    response.destroy();
+    expect(streams.wait(response).aborted).toBe(true);
   });
 
   it.each(['26', '-1', '1.5', 'x'])('does not wait %s seconds', async (wait) => {

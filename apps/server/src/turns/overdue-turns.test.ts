@@ -20,12 +20,19 @@ async function openOverdue({ isAway = false } = {}) {
   const errors: unknown[] = [];
   const withdrawn: string[] = [];
   const away = { isAway };
+  const refused = { turnId: '' };
   const overdue = new OverdueTurns({
     turns: {
       overdue: (ownedMs) =>
         away.isAway ? Promise.reject(new Error('away')) : store.servedTurns.overdue(ownedMs),
     },
-    log: store.turnLog,
+    log: {
+      ...store.turnLog,
+      acquire: (turnId, attempt) =>
+        turnId === refused.turnId
+          ? Promise.reject(new Error('refused'))
+          : store.turnLog.acquire(turnId, attempt),
+    },
     queue: { withdraw: async (turnId) => void withdrawn.push(turnId) },
     clock,
     onEvent: (event) => void seen.push(event),
@@ -43,6 +50,7 @@ async function openOverdue({ isAway = false } = {}) {
     errors,
     withdrawn,
     away,
+    refused,
     submit: async (): Promise<string> => {
       const ids = { turnId: randomUUID(), newConversationId: randomUUID() };
       const turn = { ...MESSAGE, ...ids, conversationId: randomUUID() };
@@ -57,7 +65,8 @@ async function openOverdue({ isAway = false } = {}) {
     /** By the clock of the store. */
     age: (seconds: number) =>
       store.engineDatabase?.executeSql(
-        `update turn set cancel_requested_at = cancel_requested_at - ${seconds * 1_000}`,
+        `update turn set active_at = active_at - ${seconds * 1_000},
+           cancel_requested_at = cancel_requested_at - ${seconds * 1_000}`,
       ),
   };
 }
@@ -77,23 +86,70 @@ it('ends a turn that nobody owns and nobody has room for, with what it has said'
 });
 
 it('leaves a turn to its owner until one that is alive would have ended it', async () => {
-  const { store, clock, overdue, submit, ended, age, withdrawn } = await openOverdue();
-  const [owned, other] = [await submit(), await submit()];
+  const test = await openOverdue();
+  const { store, clock, overdue, submit, ended, age, withdrawn } = test;
+  const [owned, other, taken] = [await submit(), await submit(), await submit()];
   for (const turnId of [owned, other]) await store.turnLog.acquire(turnId, 1);
-  await store.turnLog.requestCancel(owned);
+  for (const turnId of [owned, taken]) await store.turnLog.requestCancel(turnId);
   await age(14);
+  await store.turnLog.acquire(taken, 1);
   overdue.start();
-  // The one that waits shows that a look is over.
-  const waiting = await submit();
-  await store.turnLog.requestCancel(waiting);
-  await clock.advance(1_000);
-  await ended(waiting);
+  /** One that waits shows that a look is over. */
+  const look = async (milliseconds: number): Promise<void> => {
+    const waiting = await submit();
+    await store.turnLog.requestCancel(waiting);
+    await clock.advance(milliseconds);
+    await ended(waiting);
+  };
+  await look(15_000);
   expect(await store.servedTurns.find(owned)).toMatchObject({ state: 'running' });
   await age(1);
   await clock.advance(1_000);
   expect(await ended(owned)).toMatchObject({ stopReason: 'cancelled' });
-  expect(await store.servedTurns.find(other)).toMatchObject({ state: 'running' });
-  expect(withdrawn).toEqual([waiting, owned]);
+  await look(1_000);
+  // Nobody has cancelled the one, and the other has had its owner for a second.
+  for (const turnId of [other, taken])
+    expect(await store.servedTurns.find(turnId)).toMatchObject({ state: 'running' });
+  expect(withdrawn).toContain(owned);
+});
+
+it('gives owners time anew after the store was away, when they could not learn of it', async () => {
+  const { store, clock, overdue, submit, ended, age, away, errors } = await openOverdue();
+  const owned = await submit();
+  await store.turnLog.acquire(owned, 1);
+  await store.turnLog.requestCancel(owned);
+  await age(60);
+  overdue.start();
+  /** Until a look has found that one which waits is to end. */
+  const look = async (milliseconds: number): Promise<void> => {
+    const waiting = await submit();
+    await store.turnLog.requestCancel(waiting);
+    const state = async (): Promise<unknown> => {
+      await clock.advance(milliseconds);
+      return (await store.servedTurns.find(waiting))?.state;
+    };
+    await expect.poll(state).toBe('done');
+  };
+  await look(1_000);
+  away.isAway = true;
+  await expect.poll(() => clock.advance(1_000).then(() => errors.length)).toBeGreaterThan(0);
+  await clock.advance(60_000);
+  away.isAway = false;
+  await look(100);
+  expect(await store.servedTurns.find(owned)).toMatchObject({ state: 'running' });
+  await clock.advance(15_000);
+  await look(1_000);
+  await ended(owned);
+});
+
+it('ends the others if one cannot be ended', async () => {
+  const { store, overdue, submit, ended, refused, errors } = await openOverdue();
+  const [first, second] = [await submit(), await submit()];
+  refused.turnId = first;
+  for (const turnId of [first, second]) await store.turnLog.requestCancel(turnId);
+  overdue.start();
+  await ended(second);
+  expect(errors).toHaveLength(1);
 });
 
 it('looks again once a store that was away is back', async () => {

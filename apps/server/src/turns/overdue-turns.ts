@@ -22,14 +22,19 @@ export type OverdueTurnsOptions = {
 };
 
 const LOOK_MS = 1_000;
-/** An owner that is alive has ended a turn by then, also one that hangs. */
+/** An owner that is alive and has a store has ended a turn by then, also one that hangs. */
 const OVERDUE_MS = 15_000;
+const NEVER_MS = Number.MAX_SAFE_INTEGER;
 /** Somebody else has the turn, or has ended it. */
 const TAKEN: ReadonlySet<string> = new Set(['FENCED', 'TURN_FINISHED']);
 
 /**
  * Ends turns that were cancelled and that nobody ends: their owner is gone, and no process has room for them. Any
  * process may; of several, one does.
+ *
+ * 1. An owner that is alive is given the time to end its turn itself, counted from when the store was last away: until
+ *    then it could not learn that it is to.
+ * 2. A turn that cannot be ended keeps no other one from being ended.
  */
 export class OverdueTurns {
   readonly #options: OverdueTurnsOptions;
@@ -53,10 +58,16 @@ export class OverdueTurns {
   async #look(): Promise<void> {
     const { turns, clock, onError } = this.#options;
     const { signal } = this.#stop;
+    let since = clock.monotonic();
     for (; !signal.aborted; await sleep(clock, LOOK_MS, signal)) {
+      const ownedMs = clock.monotonic() - since < OVERDUE_MS ? NEVER_MS : OVERDUE_MS;
       try {
-        for (const turn of await turns.overdue(OVERDUE_MS)) await this.#end(turn);
+        for (const turn of await turns.overdue(ownedMs)) {
+          if (signal.aborted) return;
+          await this.#end(turn).catch(onError);
+        }
       } catch (error) {
+        since = clock.monotonic();
         onError(error);
       }
     }

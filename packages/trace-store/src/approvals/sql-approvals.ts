@@ -22,8 +22,8 @@ const CLOSED_COLUMNS = COLUMNS.replace(
 );
 const NOT_IN_TIME = 'Nobody decided in time.';
 const TURN_IS_OVER = 'The turn is over.';
-/** Characters. */
-const MAX_PLAIN_ID = 200;
+/** An index takes it beside the id of the turn and the hash of the action. */
+const MAX_PLAIN_BYTES = 2_000;
 const OUT_OF_DATE = 'Something else would happen now.';
 
 /**
@@ -179,7 +179,8 @@ async function request(
  * replaced by its hash; the others are found again in stores that earlier programs have written.
  */
 function subjectOfCall(callId: string): string {
-  if (callId.length <= MAX_PLAIN_ID && callId === toStorableText(callId)) return `call ${callId}`;
+  if (Buffer.byteLength(callId) <= MAX_PLAIN_BYTES && callId === toStorableText(callId))
+    return `call ${callId}`;
   // As JSON, in which different halves of characters differ.
   return `call-sha256 ${createHash('sha256').update(JSON.stringify(callId)).digest('hex')}`;
 }

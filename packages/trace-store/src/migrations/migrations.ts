@@ -50,7 +50,12 @@ export const MIGRATIONS: readonly Migration[] = [
     readableBy: 13,
     statements: fairness,
   },
-  { version: 15, name: 'which turns may be old', readableBy: 13, statements: oldTurns },
+  {
+    version: 15,
+    name: 'which turns may be old, and which are to end',
+    readableBy: 13,
+    statements: oldTurns,
+  },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
@@ -422,14 +427,15 @@ function fairness(dialect: SqlRunner['dialect']): readonly string[] {
 }
 
 /**
- * Those that may be folded, by a time after which something happened in them: the end, or the beginning where there is
+ * Those whose end was asked for. And those that may be folded, by a time after which something happened in them: the end, or the beginning where there is
  * none. Earlier programs did not store when a command began its turn. No append changes any of it before the end.
  */
 function oldTurns(): readonly string[] {
   return [
     `create index turn_to_fold on turn (coalesce(finished_at, created_at, 0))
       where folded_at is null and (state is null or finished_at is not null)`,
-    'drop index turn_not_folded',
+    `create index turn_cancelled on turn (turn_no)
+      where cancel_requested_at is not null and finished_at is null`,
   ];
 }
 

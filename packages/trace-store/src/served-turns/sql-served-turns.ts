@@ -142,9 +142,10 @@ export function createSqlServedTurns(
     },
 
     async overdue(ownedMs) {
+      const since = `${databaseNow(database.dialect)} - $1::bigint`;
       const rows = await database.all(
-        `select ${COLUMNS} from turn where ${UNFINISHED} and cancel_requested_at <=
-           ${databaseNow(database.dialect)} - case when state = ${OWNED} then $1::bigint else 0 end
+        `select ${COLUMNS} from turn where ${UNFINISHED} and cancel_requested_at is not null
+           and (state = ${WAITING} or cancel_requested_at <= ${since} and active_at <= ${since})
          order by turn_no limit ${MOST_OVERDUE}`,
         [ownedMs],
       );

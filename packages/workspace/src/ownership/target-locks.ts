@@ -102,6 +102,16 @@ export class TargetLocks {
     throw await lockedBy(place.file, path);
   }
 
+  /** Rejects with TARGET_LOCKED if another session than this one holds the target now. Writes nothing. */
+  async requireFree(realPath: string, path: string, sessionId: string): Promise<void> {
+    const { file } = lockPlace(join(this.#state.locks, await this.keyOf(realPath)));
+    const found = await findOwner(lockPlace(file));
+    if (found.kind !== 'owned' || !found.fileExists) return;
+    if ((await readSessionId(file)) === sessionId || !(await this.#isLive(file, found.owner)))
+      return;
+    if (!(await this.#isStale(file))) throw targetLocked(path);
+  }
+
   /** Whether the target's lock belongs to this session. */
   async belongsTo(realPath: string, sessionId: string): Promise<boolean> {
     const file = join(this.#state.locks, await this.keyOf(realPath));
@@ -256,6 +266,7 @@ async function lockedBy(file: string, path: string): Promise<OrionError> {
     code: 'TARGET_LOCKED',
     message: `The lock of ${shown(path)} cannot be taken. Something else has its name: ${file}`,
     hint: 'Remove it. Cleaning all sessions also removes it, together with every saved session.',
+    details: { file },
   });
 }
 

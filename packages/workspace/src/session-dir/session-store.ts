@@ -169,6 +169,7 @@ export class DiskSessionStore implements SessionStore {
     if (inspection.status === 'foreign') {
       throw sessionForeign(sessionId, (await this.#options.loadKey())?.problem ?? null);
     }
+    await this.#requireFreeTarget(metadata);
     const owner = await takeOver(this.#options.observer, inspection);
     if (owner === null) throw sessionBusy(sessionId);
     try {
@@ -258,6 +259,12 @@ export class DiskSessionStore implements SessionStore {
     if (this.#targets.has(key)) throw targetLocked(path);
     this.#targets.add(key);
     return key;
+  }
+
+  /** Before the session is taken over, which leaves files: whoever waits for the target asks again and again. */
+  async #requireFreeTarget(metadata: SessionMetadata): Promise<void> {
+    const { target, session_id: id } = metadata;
+    await this.#locks.requireFree(await this.#realPathOf(metadata), target.path, id);
   }
 
   /** The current location of its target, with links resolved. */

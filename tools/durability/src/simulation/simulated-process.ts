@@ -4,6 +4,7 @@ import { createOrion } from '@orion/agent';
 import type { Orion, Store } from '@orion/agent';
 import {
   createTurnService,
+  OverdueTurns,
   PgBossQueue,
   projectsOf,
   ProtocolLimits,
@@ -122,6 +123,14 @@ async function start(
     onEvent,
     onFailure: (_, error) => report(`a turn of ${name}`, error),
   });
+  const overdue = new OverdueTurns({
+    turns,
+    log,
+    queue,
+    clock,
+    onEvent,
+    onError: (error) => report(`the overdue turns of ${name}`, error),
+  });
   const service = createTurnService({
     turns,
     log,
@@ -140,6 +149,7 @@ async function start(
     onEvent,
   });
   runner.start();
+  overdue.start();
   world.note(`${name} started`);
   return {
     life,
@@ -148,7 +158,7 @@ async function start(
     stop: () =>
       life.run(async () => {
         world.note(`${name} stops`);
-        await runner.stop(DRAIN_MS);
+        await Promise.all([overdue.stop(), runner.stop(DRAIN_MS)]);
         await orion.close();
         life.kill();
       }),

@@ -18,7 +18,6 @@ import type { LeftSession } from './left-turn.ts';
 /** An earlier owner that still runs is waited for so long, in milliseconds, and looked at so often. */
 const OWNER_WAIT_MS = 12_000;
 const OWNER_LOOK_MS = 200;
-const BUSY: ReadonlySet<string> = new Set(['SESSION_BUSY', 'TARGET_LOCKED']);
 
 /** Continues the write session that an earlier owner of the turn has opened by this call. */
 export async function* continueSession(
@@ -73,9 +72,9 @@ export async function removeUnreported(
     if (status !== 'orphan' && (status !== 'live' || fence === undefined)) continue;
     const turn = await sessions.readTurn(id);
     if (turn?.requestId !== call.requestId || turn.callId !== call.callId) continue;
-    // Its owner may be removing it itself.
+    // Its owner may be removing it itself. And if another session has the target, the begin that follows says so.
     const claimed = await sessions.claim(id, fence).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
+      if (!isNotFound(error) && !isTargetLocked(error)) throw error;
     });
     if (claimed === undefined) continue;
     const { handle, writing } = claimed;
@@ -144,7 +143,15 @@ function isNotFound(error: unknown): boolean {
 }
 
 function isBusy(error: unknown): error is OrionError {
-  return OrionError.isInstance(error) && BUSY.has(error.code);
+  return (
+    (OrionError.isInstance(error) && error.code === 'SESSION_BUSY') ||
+    // What is no lock is released by nobody.
+    (isTargetLocked(error) && error.details['file'] === undefined)
+  );
+}
+
+function isTargetLocked(error: unknown): error is OrionError {
+  return OrionError.isInstance(error) && error.code === 'TARGET_LOCKED';
 }
 
 /** The turn goes on: after a failover to a standby that was behind, its model may begin the file again. */
