@@ -1,47 +1,47 @@
-import type { Mode } from '@orion/contracts';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 
 import { useServices } from '../api/context.tsx';
+import { useIsRunning } from '../turn/use-turn.ts';
 import { Problem } from '../ui/states.tsx';
-import { draftOf, keepDraft, newDraft } from './drafts.ts';
-import type { Draft } from './drafts.ts';
-
-export type SentTurn = { readonly turnId: string; readonly content: string };
+import { changeDraft, confirmDraft, keepDraft, useDraft } from './drafts.ts';
+import type { SentTurn } from './stored-part.ts';
 
 /** Where a message is written. It stays until the server has confirmed the turn. */
 export function Composer({
   conversationId,
-  isBusy,
+  lastTurnId,
+  end,
   sent,
 }: {
   readonly conversationId: string;
-  readonly isBusy: boolean;
+  /** No other turn begins while this one runs; null if there is none. */
+  readonly lastTurnId: string | null;
+  /** Where the conversation ends, as far as is known. */
+  readonly end: number;
   readonly sent: (turn: SentTurn) => void;
 }): ReactNode {
   const { api } = useServices();
-  const [draft, setDraft] = useState(() => draftOf(conversationId));
-  const [mode, setMode] = useState<Mode>('act');
+  const draft = useDraft(conversationId);
+  const isBusy = useIsRunning(lastTurnId);
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<Error | null>(null);
-  const change = (next: Draft): void => {
-    keepDraft(conversationId, next);
-    setDraft(next);
-  };
   const send = async (): Promise<void> => {
-    const { content, key } = draft;
+    const { content, mode, key, sentAt } = draft;
     if (isSending || isBusy || content.trim() === '') return;
     setSending(true);
     setProblem(null);
+    // From here on it may have begun a turn, whatever becomes of the answer.
+    keepDraft(conversationId, { ...draft, sentAt: sentAt ?? end });
     try {
       const body = { content, mode, conversationId };
       const { turnId } = await api.call<{ readonly turnId: string }>('/api/chat/messages', {
         method: 'POST',
         body,
-        key: `${key}-${mode}`,
+        key,
       });
-      change(newDraft(''));
-      sent({ turnId, content });
+      confirmDraft(conversationId, draft);
+      sent({ turnId, content, after: sentAt ?? end, isRepeated: sentAt !== null });
     } catch (error) {
       setProblem(error as Error);
     } finally {
@@ -63,7 +63,7 @@ export function Composer({
           rows={3}
           value={draft.content}
           dir="auto"
-          onChange={(event) => change(newDraft(event.target.value))}
+          onChange={(event) => changeDraft(conversationId, { content: event.target.value })}
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
             event.preventDefault();
@@ -79,8 +79,8 @@ export function Composer({
               <input
                 type="radio"
                 name="mode"
-                checked={mode === name}
-                onChange={() => setMode(name)}
+                checked={draft.mode === name}
+                onChange={() => changeDraft(conversationId, { mode: name })}
               />
               {name === 'plan' ? 'Plan: change nothing' : 'Act'}
             </label>

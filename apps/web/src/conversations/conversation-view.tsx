@@ -17,10 +17,9 @@ import { counted } from '../ui/format.ts';
 import { Loaded } from '../ui/states.tsx';
 import { Title } from '../ui/title.tsx';
 import { Composer } from './composer.tsx';
-import type { SentTurn } from './composer.tsx';
 import { StoredMessage, UserMessage } from './message.tsx';
-import { drawnPart, NO_TURNS, withAnswer, withTurn } from './stored-part.ts';
-import type { Newest, ShownTurn } from './stored-part.ts';
+import { drawnPart, endOf, NO_TURNS, withAnswer, withTurn } from './stored-part.ts';
+import type { FoundTurn, Newest, SentTurn, ShownTurn } from './stored-part.ts';
 import { TurnItems } from './turn-items.tsx';
 
 /** Messages of the history that are drawn at once. */
@@ -46,7 +45,7 @@ export function ConversationView({
       turn.conversationId === conversationId && !turns.some(({ turnId }) => turnId === turn.turnId),
   );
   const { turnId: otherId, createdAt = 0 } = other ?? {};
-  const addOther = useEffectEvent((turn: ShownTurn) => {
+  const addOther = useEffectEvent((turn: FoundTurn) => {
     setDrawn((now) => withTurn(now, turn, newest));
     // Its question may have been stored since.
     if (turns.length === 0) void queries.invalidateQueries({ queryKey: [path] });
@@ -54,9 +53,10 @@ export function ConversationView({
   useEffect(() => {
     if (otherId !== undefined) addOther({ turnId: otherId, content: '', createdAt });
   }, [otherId, createdAt]);
-  const last = turns.at(-1);
   const add = (turn: SentTurn): void => {
     setDrawn((now) => withTurn(now, turn, newest));
+    // What is known may be older than a turn that was begun by an earlier attempt.
+    if (turn.isRepeated) void queries.invalidateQueries({ queryKey: [path] });
     void queries.invalidateQueries({ queryKey: [RUNNING] });
   };
   return (
@@ -67,30 +67,14 @@ export function ConversationView({
           <Turn key={turn.turnId} turn={turn} />
         ))}
       </div>
-      {last === undefined ? (
-        <Composer conversationId={conversationId} isBusy={false} sent={add} />
-      ) : (
-        <ComposerAfter
-          key="composer"
-          turnId={last.turnId}
-          conversationId={conversationId}
-          sent={add}
-        />
-      )}
+      <Composer
+        conversationId={conversationId}
+        lastTurnId={turns.at(-1)?.turnId ?? null}
+        end={endOf(newest)}
+        sent={add}
+      />
     </>
   );
-}
-
-function ComposerAfter({
-  turnId,
-  ...rest
-}: {
-  readonly turnId: string;
-  readonly conversationId: string;
-  readonly sent: (turn: SentTurn) => void;
-}): ReactNode {
-  const { view, connection } = useTurn(turnId);
-  return <Composer {...rest} isBusy={view.end === null && connection.kind !== 'refused'} />;
 }
 
 /** An answer that is being read again may be older than the turns. */
@@ -143,7 +127,7 @@ function History({
   );
 }
 
-function Turn({ turn: { turnId, content } }: { readonly turn: SentTurn }): ReactNode {
+function Turn({ turn: { turnId, content } }: { readonly turn: ShownTurn }): ReactNode {
   const { view } = useTurn(turnId);
   useAnnounced(turnId, view.end === null ? 'The turn is running' : `The turn: ${view.end.status}`);
   return (

@@ -14,15 +14,15 @@ const answer = (updatedAt: number, from: number, ...contents: string[]) => ({
   updatedAt,
   history: said(...contents),
 });
-const sent = { turnId: 't', content: 'next?' };
-const found = { turnId: 't', content: '', createdAt: 50 };
+const sent = { turnId: 't', content: 'next?', after: 0, isRepeated: false };
+const found = { turnId: 't', content: '' as const, createdAt: 50 };
 
 describe('the stored messages above the turns', () => {
   it('are those from before the first turn, whatever is stored since', () => {
     const one = withTurn(NO_TURNS, sent, answer(1, 5, 'first?', 'yes'));
     expect(one).toEqual({ turns: [sent], end: 7 });
     expect(withAnswer(one, answer(99, 5, 'first?', 'yes', 'next?', 'no'))).toBe(one);
-    const later = { turnId: 'u', content: 'more?' };
+    const later = { ...sent, turnId: 'u', content: 'more?' };
     const two = withTurn(one, later, answer(99, 5, 'first?', 'yes', 'next?', 'no'));
     expect(two).toEqual({ turns: [sent, later], end: 7 });
     expect(withTurn(NO_TURNS, sent, null).end).toBe(0);
@@ -44,7 +44,31 @@ describe('the stored messages above the turns', () => {
     const asked = withAnswer(first, answer(50, 5, 'first?', 'yes', 'next?', 'so far'));
     expect(asked.end).toBe(8);
     expect(withAnswer(asked, answer(60, 5, 'first?', 'yes', 'next?', 'so far', 'x?'))).toBe(asked);
-    expect(withTurn(first, sent, answer(49, 5, 'first?', 'yes')).end).toBe(7);
+    const later = { ...sent, turnId: 'u' };
+    expect(withTurn(first, later, answer(49, 5, 'first?', 'yes')).end).toBe(7);
+  });
+
+  it('end at the question of a turn that an earlier attempt has begun', () => {
+    const again = { ...sent, after: 7, isRepeated: true };
+    const stored = answer(99, 5, 'next?', 'yes', 'other?', 'so', 'next?', 'no');
+    const one = withTurn(NO_TURNS, again, stored);
+    expect(withAnswer(one, stored)).toEqual({ turns: [again], end: 9 });
+    // Or where the question will be: the same one before that is another.
+    expect(withAnswer(one, answer(9, 5, 'next?', 'yes')).end).toBe(7);
+  });
+
+  it('have the question of a turn that was found, and then confirmed, unless the turn has it', () => {
+    const before = answer(49, 5, 'first?', 'yes');
+    const asked = answer(50, 5, 'first?', 'yes', 'next?', 'so far');
+    const early = withTurn(withTurn(NO_TURNS, found, before), sent, before);
+    expect(early.turns).toEqual([sent]);
+    expect(withAnswer(early, asked).end).toBe(7);
+    const late = withAnswer(withTurn(NO_TURNS, found, asked), asked);
+    expect(withTurn(late, sent, asked)).toEqual({ turns: [found], end: 8 });
+    const second = { ...sent, turnId: 'u' };
+    const both = withTurn(withTurn(late, { ...found, turnId: 'u' }, asked), second, asked);
+    expect(both).toEqual({ turns: [found, second], end: 8 });
+    expect(withTurn(both, second, asked)).toBe(both);
   });
 
   it('are all of them where no turn is drawn', () => {

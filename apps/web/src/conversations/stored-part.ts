@@ -1,9 +1,21 @@
 import type { ConversationAnswer, ShownMessage } from '@orion/contracts';
 
-import type { SentTurn } from './composer.tsx';
-
-/** `createdAt` is that of a turn which this page found running. */
-export type ShownTurn = SentTurn & { readonly createdAt?: number };
+/** A turn that began with a message of this page. */
+export type SentTurn = {
+  readonly turnId: string;
+  readonly content: string;
+  /** Where the conversation ended, as far as was known, when the message was first sent: its question is behind it. */
+  readonly after: number;
+  /** An earlier attempt may have begun it: nobody knows what was stored since. */
+  readonly isRepeated: boolean;
+};
+/** A turn that this page found running. Its question is not known. */
+export type FoundTurn = {
+  readonly turnId: string;
+  readonly content: '';
+  readonly createdAt: number;
+};
+export type ShownTurn = SentTurn | FoundTurn;
 
 /** The last messages; null if the conversation is not stored, and undefined while that is not known. */
 export type Newest = Pick<ConversationAnswer, 'history' | 'from' | 'updatedAt'> | null | undefined;
@@ -11,7 +23,8 @@ export type Newest = Pick<ConversationAnswer, 'history' | 'from' | 'updatedAt'> 
 /**
  * The turns that are drawn from their events, and where the stored messages end that are drawn above them.
  *
- * 1. No message is drawn twice: turns store theirs while they run, and those come with every later answer.
+ * 1. No turn and no message is drawn twice: turns store their messages while they run, and those come with every later
+ *    answer.
  * 2. The end is found once, by the first answer that shows where these turns begin. It is a position, so that no answer
  *    and no way through the pages changes it.
  */
@@ -26,12 +39,16 @@ export const NO_TURNS: DrawnTurns = { turns: [], end: null };
 /** `newest` is as it was before the turn was sent, or when it was found. */
 export function withTurn(drawn: DrawnTurns, turn: ShownTurn, newest: Newest): DrawnTurns {
   const { turns, end } = drawn;
-  // A turn that was found has stored its question already, or is about to.
-  const isFoundFirst = turns.length === 0 && turn.createdAt !== undefined;
-  if (end !== null || newest === undefined || isFoundFirst) {
-    return { turns: [...turns, turn], end };
+  const place = turns.findIndex(({ turnId }) => turnId === turn.turnId);
+  if (place !== -1) {
+    // That of the first turn is among the stored messages once their end is known.
+    const hasQuestion = turns[place]?.content !== '' || (place === 0 && end !== null);
+    return hasQuestion ? drawn : { turns: turns.with(place, turn), end };
   }
-  return { turns: [...turns, turn], end: newest === null ? 0 : endOf(newest) };
+  // A turn that was found, or sent before, has stored its question already, or is about to.
+  const isOlder = 'createdAt' in turn ? turns.length === 0 : turn.isRepeated;
+  const isOpen = end !== null || newest === undefined || isOlder;
+  return { turns: [...turns, turn], end: isOpen ? end : endOf(newest) };
 }
 
 /** The same object unless the answer shows where the turns begin. */
@@ -41,10 +58,11 @@ export function withAnswer(drawn: DrawnTurns, newest: Newest): DrawnTurns {
     return drawn;
   }
   const { history, from, updatedAt } = newest;
-  if (first.createdAt === undefined) {
-    // It was sent before anything of the conversation was known, and draws its question itself.
+  if (!('createdAt' in first)) {
+    // Of the conversation too little was known when it was sent, and it draws its question itself.
     const question = history.findLastIndex(
-      ({ role, content }) => role === 'user' && content === first.content,
+      ({ role, content }, index) =>
+        role === 'user' && content === first.content && from + index >= first.after,
     );
     return { ...drawn, end: question === -1 ? endOf(newest) : from + question };
   }
@@ -64,6 +82,7 @@ export function drawnPart(
   return { first: Math.min(from, end ?? from) + hidden, history: history.slice(hidden) };
 }
 
-function endOf({ from, history }: Exclude<Newest, null | undefined>): number {
-  return from + history.length;
+/** Where the conversation ends, as far as is known. */
+export function endOf(newest: Newest): number {
+  return newest === null || newest === undefined ? 0 : newest.from + newest.history.length;
 }
