@@ -284,6 +284,17 @@ describe('the view of a turn', () => {
     expect([view.lastSeq, taken.length, hasGap]).toEqual([1, 1, true]);
   });
 
+  it('takes any later event behind a reset, also where that came in an earlier call', () => {
+    const log = logOf([said('a'), said('b'), said('c'), said('d')]);
+    const [, second, , fourth] = log as [RunEvent, RunEvent, RunEvent, RunEvent];
+    const reset = { type: 'reset', toSeq: 0 } as const;
+    const begun = foldEvents(foldEvents(EMPTY_TURN, log).view, [reset, second]);
+    expect([begun.view.lastSeq, begun.hasGap, begun.wasReset]).toEqual([2, false, true]);
+    const whole = foldEvents(begun.view, [fourth], true);
+    expect([whole.view.lastSeq, whole.hasGap]).toEqual([4, false]);
+    expect(foldEvents(begun.view, [fourth]).hasGap).toBe(true);
+  });
+
   it('is the same object when nothing was new', () => {
     const log = logOf([said('a')]);
     const { view } = foldEvents(EMPTY_TURN, log);

@@ -38,8 +38,14 @@ export const EMPTY_TURN: TurnView = {
  * 1. The result depends on the log alone: repeats, gaps, resets, and how events are divided into calls change nothing.
  * 2. Nothing is changed in place, and each call copies lists once, so that a log of any length costs in proportion.
  * 3. An event of an unknown type takes its place as a raw item.
+ * 4. Behind a reset there is no gap: the connection that brought it brings all that the store has kept, which is not
+ *    every event of an old turn. `isBehindReset` says that this connection brought one before these events.
  */
-export function foldEvents(before: TurnView, events: readonly TurnStreamEvent[]): Fold {
+export function foldEvents(
+  before: TurnView,
+  events: readonly TurnStreamEvent[],
+  isBehindReset = false,
+): Fold {
   let draft = draftOf(before);
   let taken: RunEvent[] = [];
   let wasReset = false;
@@ -51,7 +57,7 @@ export function foldEvents(before: TurnView, events: readonly TurnStreamEvent[])
       continue;
     }
     if (event.seq <= draft.lastSeq) continue;
-    if (event.seq !== draft.lastSeq + 1) {
+    if (event.seq !== draft.lastSeq + 1 && !wasReset && !isBehindReset) {
       return { view: viewOf(draft), taken, wasReset, hasGap: true };
     }
     take(draft, event);

@@ -243,6 +243,44 @@ describe('a reader of a turn', () => {
     expect(reader.snapshot().connection).toMatchObject({ kind: 'lost', since: 6000 });
   });
 
+  it('has contact again with the first bytes of a turn that has nothing to say', async () => {
+    const { reader, waits, last, fail, settle } = setUp();
+    reader.subscribe(() => undefined);
+    for (const milliseconds of [250, 500]) {
+      await fail(unreachable());
+      expect(waits.at(-1)?.milliseconds).toBe(milliseconds);
+      waits.pop()?.ring();
+      await settle();
+    }
+    last().heard();
+    expect(reader.snapshot().connection).toEqual({ kind: 'live' });
+    await fail(unreachable());
+    expect(waits.at(-1)?.milliseconds).toBe(250);
+  });
+
+  it('takes what is left of an old turn, of which only the main events are kept', async () => {
+    const { reader, asked, answer, end } = setUp();
+    reader.subscribe(() => undefined);
+    await answer([{ type: 'reset', toSeq: 0 }, event(5)], '5.x');
+    await answer([done(7)], '7.x');
+    await end();
+    expect(asked).toHaveLength(1);
+    expect(reader.snapshot()).toMatchObject({ view: { lastSeq: 7 }, connection: { kind: 'over' } });
+  });
+
+  it('waits longer and longer where an event is missing in every answer', async () => {
+    const { reader, asked, waits, answer, settle } = setUp();
+    reader.subscribe(() => undefined);
+    await answer([event(1)], '1.x');
+    for (const milliseconds of [250, 500, 1000]) {
+      await answer([event(3)], '3.x');
+      expect(waits.at(-1)?.milliseconds).toBe(milliseconds);
+      waits.pop()?.ring();
+      await settle();
+    }
+    expect(asked.map(({ after }) => after)).toEqual(['0', '1', '1', '1']);
+  });
+
   it('opens nothing on a page that was never shown', async () => {
     const { reader, asked, settle } = setUp();
     reader.setShown(false);

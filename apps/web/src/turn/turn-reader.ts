@@ -43,6 +43,7 @@ export type ReaderHost = {
  * R1  What the page shows is the fold of the log: a lost connection only makes it older.
  * R2  A gap is read again from the last event that was taken.
  * R3  It tries for ever, at most 10 s apart, except where the answer says that it is useless.
+ * R4  There is contact from the first bytes of a connection on: a turn may have nothing to say for long.
  */
 export class TurnReader {
   readonly #host: ReaderHost;
@@ -140,21 +141,36 @@ export class TurnReader {
     }
   }
 
-  /** Over one connection. False if it brought nothing, not even the word that there is nothing. */
+  /**
+   * Over one connection. False if it brought nothing, not even the word that there is nothing, or if the next event is
+   * missing in it.
+   */
   async #readOnce(signal: AbortSignal): Promise<boolean> {
     let hasAnswer = false;
+    let wasReset = false;
+    const failures = this.#failures;
     const heard = (): void => {
-      if (!signal.aborted) this.#lastHeard = this.#host.now();
+      if (signal.aborted) return;
+      this.#lastHeard = this.#host.now();
+      this.#failures = 0;
+      if (this.#snapshot.connection.kind !== 'live') this.#set({ connection: { kind: 'live' } });
     };
     for await (const { events, at } of this.#host.read(this.#at, signal, heard)) {
       if (signal.aborted) return false;
       hasAnswer = true;
       this.#failures = 0;
-      const fold = foldEvents(this.#snapshot.view, events);
+      const fold = foldEvents(this.#snapshot.view, events, wasReset);
+      wasReset ||= fold.wasReset;
       this.#at = fold.hasGap ? String(fold.view.lastSeq) : at;
       for (const follower of this.#followers) follower(fold);
       this.#set({ view: fold.view, connection: { kind: 'live' } });
-      if (fold.hasGap) break;
+      if (!fold.hasGap) continue;
+      // Asking again at once would bring the same gap.
+      if (fold.taken.length === 0) {
+        this.#failures = failures;
+        return false;
+      }
+      break;
     }
     return hasAnswer;
   }
