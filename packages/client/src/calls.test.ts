@@ -167,6 +167,65 @@ describe('an upload', () => {
   });
 });
 
+describe('a session that is still held by a connection that is gone', () => {
+  const text = Buffer.from('0123456789');
+
+  /** Its time passes with the pauses. The session is free after so many milliseconds; then each answer is `free`. */
+  async function heldFor(heldMs: number, free: object, before: readonly Step[] = []) {
+    let time = 0;
+    const clock: Clock = {
+      now: () => time,
+      monotonic: () => time,
+      schedule: (milliseconds, callback) =>
+        systemClock.schedule(0, () => {
+          time += milliseconds;
+          callback();
+        }),
+    };
+    const answer: Step = (response) => {
+      if (response.req.method === 'GET') json(200, { status: 'in_use', bytes: 0 })(response);
+      else if (time < heldMs) failure(409, 'SESSION_BUSY')(response);
+      else json(200, free)(response);
+    };
+    const { url, asked } = await startScriptedServer([...before, answer]);
+    const client = createOrionClient({ url, token: 'secret', clock });
+    return { client, asked, passed: () => time };
+  }
+
+  it('is waited for by an upload: 15 s for the server to notice, a minute for another server', async () => {
+    const stored = { status: 'open', bytes: 10 };
+    for (const heldMs of [15_000, 75_000]) {
+      const { client, passed } = await heldFor(heldMs, stored);
+      expect(await client.writeSessions.upload('s', text)).toEqual(stored);
+      expect(passed()).toBeLessThan(heldMs + 10_000);
+    }
+  });
+
+  it('is given up in the end', async () => {
+    const { client, passed } = await heldFor(Number.POSITIVE_INFINITY, {});
+    await expect(client.writeSessions.upload('s', text)).rejects.toMatchObject({
+      code: 'SESSION_BUSY',
+    });
+    expect(passed()).toBeGreaterThan(75_000);
+    expect(passed()).toBeLessThan(100_000);
+  });
+
+  it('is waited for by the repetition of a finalize, and by that alone', async () => {
+    const written = { status: 'done' };
+    const repeated = await heldFor(20_000, written, [broken]);
+    expect(await repeated.client.writeSessions.finalize('s')).toEqual(written);
+    const first = await heldFor(20_000, written);
+    await expect(first.client.writeSessions.finalize('s')).rejects.toMatchObject({
+      code: 'SESSION_BUSY',
+    });
+    expect(first.asked).toHaveLength(1);
+    const unending = await heldFor(Number.POSITIVE_INFINITY, written, [broken]);
+    await expect(unending.client.writeSessions.finalize('s')).rejects.toMatchObject({
+      code: 'SESSION_BUSY',
+    });
+  });
+});
+
 it.each([
   [{}, undefined],
   [{ from: 2 }, 'bytes=2-'],

@@ -2,6 +2,7 @@ import { sleep, systemClock } from '@orion/contracts';
 import type { Clock } from '@orion/contracts';
 
 import { errorOf, OrionClientError, unexpected, unreachable } from './client-error.ts';
+import { createHeldSession } from './held-session.ts';
 import { pauseBefore } from './pause.ts';
 
 export type ClientOptions = {
@@ -114,12 +115,17 @@ export class Connection {
 
   async #repeated<Answer>(call: Call, send: () => Promise<Answer>): Promise<Answer> {
     const { method = 'GET', isRepeatable = method === 'GET', signal } = call;
-    for (let attempt = 1; ; attempt += 1) {
+    const isHeld = createHeldSession(this.clock);
+    for (let attempt = 1, failures = 0; ; attempt += 1) {
       try {
         return await send();
       } catch (error) {
-        const isPassing = error instanceof OrionClientError && error.isPassing;
-        if (!isRepeatable || !isPassing || attempt >= this.#attempts) throw error;
+        if (!isRepeatable || !(error instanceof OrionClientError)) throw error;
+        // An attempt without an answer may still be at work.
+        if (attempt === 1 || !isHeld(error)) {
+          failures += 1;
+          if (!error.isPassing || failures >= this.#attempts) throw error;
+        }
         const pause = pauseBefore(attempt, { leastMs: error.retryAfterMs });
         await sleep(this.clock, pause, ...(signal === undefined ? [] : [signal]));
         signal?.throwIfAborted();

@@ -23,6 +23,7 @@ import type {
 
 import { OrionClientError } from '../client-error.ts';
 import type { CallOptions, Connection } from '../connection.ts';
+import { createHeldSession } from '../held-session.ts';
 import { pauseBefore } from '../pause.ts';
 import { get, path, post } from './call.ts';
 
@@ -165,23 +166,28 @@ async function uploadAll(
   call: CallOptions = {},
 ): Promise<OpenUpload> {
   let stored = -1;
-  for (let failures = 0; ;) {
+  let isHeld = createHeldSession(clock);
+  for (let attempt = 1, failures = 0; ; attempt += 1) {
     const found = await calls.get(sessionId, call);
     if (found.status === 'done') throw written(sessionId);
     if (found.bytes > text.length) throw longer(found, text);
-    if (found.bytes > stored) failures = 0;
+    if (found.bytes > stored) {
+      [attempt, failures] = [1, 0];
+      isHeld = createHeldSession(clock);
+    }
     stored = found.bytes;
     try {
       return await calls.append(sessionId, stored, text.subarray(stored), call);
     } catch (error) {
+      if (!(error instanceof OrionClientError)) throw error;
       // The connection that broke may still hold the session, and may still have brought something.
-      const isPassing =
-        error instanceof OrionClientError &&
-        (error.isPassing || ['SESSION_BUSY', 'OFFSET_MISMATCH'].includes(error.code));
-      failures += 1;
-      if (!isPassing || failures >= ATTEMPTS) throw error;
+      if (!isHeld(error)) {
+        failures += 1;
+        const isPassing = error.isPassing || error.code === 'OFFSET_MISMATCH';
+        if (!isPassing || failures >= ATTEMPTS) throw error;
+      }
       const { signal } = call;
-      const pause = pauseBefore(failures, { leastMs: error.retryAfterMs });
+      const pause = pauseBefore(attempt, { leastMs: error.retryAfterMs });
       await sleep(clock, pause, ...(signal === undefined ? [] : [signal]));
       signal?.throwIfAborted();
     }
