@@ -3,7 +3,7 @@ import type { HttpErrorBody } from '@orion/contracts';
 
 import { BASE_PATH } from './base-path.ts';
 
-/** A question that has no answer after so long has none: the connection may be open and dead. */
+/** An answer of which nothing has come for so long does not come: the connection may be open and dead. */
 const ANSWER_MS = 15_000;
 
 /** What the server answered instead, or that it did not (`status` 0). */
@@ -42,14 +42,19 @@ export type Api = {
 
 /** `refused` learns of an answer that the credentials are not valid any more. */
 export function createApi(token: string, refused: () => void): Api {
-  async function send(path: string, call: Call, headers: HeadersInit = {}): Promise<Response> {
+  async function send(path: string, call: Call, headers: HeadersInit = {}): Promise<Answered> {
     const { method = 'GET', body, key, signal = new AbortController().signal } = call;
-    // What changes something may take long, and is not given up without a word of how it ended.
     const late = new AbortController();
-    const giveUp = (): void => late.abort();
-    const cancel = method === 'GET' ? systemClock.schedule(ANSWER_MS, giveUp) : null;
+    let cancel = (): void => undefined;
+    const heard = (): void => {
+      cancel();
+      // What changes something may take long, and is not given up without a word of how it ended.
+      if (method === 'GET') cancel = systemClock.schedule(ANSWER_MS, () => late.abort());
+    };
     let answer: Response;
+    let content: Blob;
     try {
+      heard();
       answer = await fetch(`${BASE_PATH}${path}`, {
         method,
         signal: AbortSignal.any([signal, late.signal]),
@@ -65,36 +70,53 @@ export function createApi(token: string, refused: () => void): Api {
         },
         ...(method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {}),
       });
+      if (answer.status === 401) refused();
+      content = await contentOf(answer, heard);
     } catch (error) {
       signal.throwIfAborted();
       throw unreachable(error);
     } finally {
-      cancel?.();
+      cancel();
     }
-    if (answer.ok) return answer;
-    if (answer.status === 401) refused();
-    throw await problemOf(answer);
+    const { ok, status } = answer;
+    if (!ok) throw problemOf(status, await content.text());
+    return { status, content };
   }
   return {
     async call<Answer>(path: string, call: Call = {}): Promise<Answer> {
-      const answer = await send(path, call);
-      if (answer.status === 204) return null as Answer;
+      const { status, content } = await send(path, call);
+      if (status === 204) return null as Answer;
+      const text = await content.text();
       try {
-        return (await answer.json()) as Answer;
+        return JSON.parse(text) as Answer;
       } catch (error) {
-        call.signal?.throwIfAborted();
         throw unreachable(error);
       }
     },
     async bytes(path, from, to, signal) {
       const call = signal === undefined ? {} : { signal };
-      const answer = await send(path, call, { accept: '*/*', range: `bytes=${from}-${to - 1}` });
-      return new Uint8Array(await answer.arrayBuffer());
+      const headers = { accept: '*/*', range: `bytes=${from}-${to - 1}` };
+      const { content } = await send(path, call, headers);
+      return new Uint8Array(await content.arrayBuffer());
     },
     async blob(path) {
-      return (await send(path, {}, { accept: '*/*' })).blob();
+      return (await send(path, {}, { accept: '*/*' })).content;
     },
   };
+}
+
+type Answered = { readonly status: number; readonly content: Blob };
+
+/** All of an answer; `heard` is called whenever some of it arrives. */
+async function contentOf(answer: Response, heard: () => void): Promise<Blob> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const reader = answer.body?.getReader();
+  for (;;) {
+    heard();
+    const { done = true, value } = (await reader?.read()) ?? {};
+    if (value !== undefined) chunks.push(value);
+    if (done) return new Blob(chunks, { type: answer.headers.get('content-type') ?? '' });
+  }
 }
 
 function unreachable(cause: unknown): ApiError {
@@ -108,12 +130,14 @@ function unreachable(cause: unknown): ApiError {
   return error;
 }
 
-export async function problemOf(answer: Response): Promise<ApiError> {
-  const body = (await answer.json().catch(() => null)) as Partial<HttpErrorBody> | null;
-  const {
-    code = `HTTP_${answer.status}`,
-    message = 'The server refused this.',
-    hint,
-  } = body?.error ?? {};
-  return new ApiError(answer.status, code, message, hint ?? null);
+/** What the text of an answer says that is an error. */
+export function problemOf(status: number, text: string): ApiError {
+  let error: Partial<HttpErrorBody['error']> | undefined;
+  try {
+    ({ error } = JSON.parse(text) as Partial<HttpErrorBody>);
+  } catch {
+    // Not an answer of the server itself.
+  }
+  const { code = `HTTP_${status}`, message = 'The server refused this.', hint } = error ?? {};
+  return new ApiError(status, code, message, hint ?? null);
 }

@@ -70,7 +70,7 @@ async function post<Answer>(
   } catch (error) {
     throw new ApiError(0, 'SERVER_UNREACHABLE', 'The server does not answer.', String(error));
   }
-  if (!answer.ok) throw await problemOf(answer);
+  if (!answer.ok) throw problemOf(answer.status, await answer.text().catch(() => ''));
   return (await answer.json().catch(() => ({}))) as Answer;
 }
 
