@@ -50,6 +50,8 @@ describe.skipIf(missingBrowser !== null)('changes on the page', () => {
       await askForUndo(page);
       await undo.click();
       await dialog.getByRole('group', { name: 'Error' }).getByText('TARGET_CHANGED').waitFor();
+      // Outside of the dialog nothing is read aloud.
+      await page.locator('dialog [aria-live=polite]', { hasText: 'Error: ' }).waitFor();
       expect(await content()).toBe('edited\n');
       await dialog.getByRole('button', { name: 'Leave it as it is' }).click();
       await dialog.waitFor({ state: 'hidden' });

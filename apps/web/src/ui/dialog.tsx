@@ -1,6 +1,8 @@
 import { useEffect, useId, useRef } from 'react';
 import type { ReactNode, RefObject } from 'react';
 
+import { Announcements } from './announcements.tsx';
+
 export type DialogProps = {
   readonly title: string;
   readonly children: ReactNode;
@@ -24,6 +26,7 @@ export function Dialog({ title, children, closed, ref }: DialogProps): ReactNode
         {title}
       </h2>
       {children}
+      <Announcements />
     </dialog>
   );
 }
