@@ -142,6 +142,9 @@ function Rail(): ReactNode {
 }
 
 function Views(): ReactNode {
+  // Drawn again for each path.
+  useLocation();
+  const id = idIn(location.pathname);
   return (
     <Switch>
       <Route path="/">
@@ -154,16 +157,16 @@ function Views(): ReactNode {
         <ConversationsView />
       </Route>
       <Route path="/c/:id">
-        {({ id }) => <ConversationView key={id} conversationId={decodeURIComponent(id)} />}
+        <ConversationView key={id} conversationId={id} />
       </Route>
       <Route path="/w">
         <WritesView />
       </Route>
       <Route path="/w/:id">
-        {({ id }) => <WriteView key={id} sessionId={decodeURIComponent(id)} />}
+        <WriteView key={id} sessionId={id} />
       </Route>
       <Route path="/a/:id">
-        {({ id }) => <ApprovalView key={id} approvalId={decodeURIComponent(id)} />}
+        <ApprovalView key={id} approvalId={id} />
       </Route>
       <Route path="/changes">
         <ChangesView />
@@ -172,7 +175,7 @@ function Views(): ReactNode {
         <TracesView />
       </Route>
       <Route path="/t/:id">
-        {({ id }) => <LazyTraceView key={id} requestId={decodeURIComponent(id)} />}
+        <LazyTraceView key={id} requestId={id} />
       </Route>
       <Route path="/plan">
         <PlanView />
@@ -183,4 +186,15 @@ function Views(): ReactNode {
       </Route>
     </Switch>
   );
+}
+
+/** What names the object of a view. A router decodes a path as a whole, after which it cannot be taken apart any more. */
+function idIn(pathname: string): string {
+  const last = pathname.replace(/\/$/u, '').split('/').at(-1) ?? '';
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    // Nobody has encoded it.
+    return last;
+  }
 }

@@ -46,7 +46,7 @@ export function NowView(): ReactNode {
               ))}
               {running.slice(MOST_TURNS).map(({ turnId, conversationId }) => (
                 <p key={turnId}>
-                  <Link data-row href={`/c/${conversationId}`}>
+                  <Link data-row href={`/c/${encodeURIComponent(conversationId)}`}>
                     {turnId}
                   </Link>
                 </p>
@@ -74,7 +74,7 @@ function RunningTurn({ turn }: { readonly turn: ServedTurn }): ReactNode {
   return (
     <article className="turn">
       <header>
-        <Link data-row href={`/c/${turn.conversationId}`}>
+        <Link data-row href={`/c/${encodeURIComponent(turn.conversationId)}`}>
           Open the conversation
         </Link>{' '}
         <span className="faint">began {formatAge(Date.now() - turn.createdAt)} ago</span>{' '}
