@@ -1,5 +1,5 @@
 // Hazard: somebody who cannot log in cannot read why, or reach the way on.
-import { describe, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 
 import { missingBrowser, openPage, pageLink, useBrowser } from '../support/browser.ts';
 import { serve } from '../support/serve.ts';
@@ -39,9 +39,26 @@ describe.skipIf(missingBrowser !== null)('the states of logging in', () => {
     await page.getByText('Start it again in its folder').waitFor();
     await judge(page, 'gone');
     await page.unroute(CHALLENGE);
+    for (const status of [408, 429]) {
+      await page.route(CHALLENGE, (route) => route.fulfill({ status, json: {} }));
+      await page.reload();
+      await page.getByText('Start it again in its folder').waitFor();
+      await page.unroute(CHALLENGE);
+    }
     const other = await openPage(browser(), link);
     await other.page.getByText('PAGE_LINK').waitFor();
     await judge(other.page, 'used link');
+  });
+
+  fully('after a sign-out of which the server has not heard', async ({ machine }) => {
+    const server = await serve(machine);
+    const { page } = await openPage(browser(), pageLink(server));
+    await page.route('**/api/page/sessions/*', (route) => route.abort());
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('group', { name: 'Error' }).getByText('may still accept it').waitFor();
+    await judge(page, 'sign-out not heard');
+    await page.getByLabel(/paste the server/u).waitFor();
+    expect(await page.evaluate(() => sessionStorage.getItem('orion-page-session'))).toBeNull();
   });
 
   fully('over a connection that others can read', async ({ machine }) => {

@@ -81,10 +81,12 @@ function Page({
   useEffect(() => () => services.readers.close(), [services]);
   useEffect(() => answerOtherTabs(session), [session]);
   const leave = async (): Promise<void> => {
-    await services.api
-      .call(`/api/page/sessions/${encodeURIComponent(session.id)}`, { method: 'DELETE' })
-      .catch(() => undefined);
-    signOut(null);
+    const path = `/api/page/sessions/${encodeURIComponent(session.id)}`;
+    const problem = await services.api.call(path, { method: 'DELETE' }).then(
+      () => null,
+      (error: ApiError) => error,
+    );
+    signOut(problem === null || problem.status === 401 ? null : notSignedOut(problem));
   };
   return (
     <QueryClientProvider client={queries}>
@@ -96,6 +98,11 @@ function Page({
       </ServicesProvider>
     </QueryClientProvider>
   );
+}
+
+function notSignedOut({ status, code }: ApiError): ApiError {
+  const message = 'This tab has forgotten its log-in, but the server may still accept it.';
+  return new ApiError(status, code, message, 'End all log-ins with: orion web --sign-out-all');
 }
 
 function Frame({ signOut }: { readonly signOut: () => void }): ReactNode {

@@ -7,6 +7,9 @@ import { isOurServer, sessionFromCode, storedSession, storeSession } from './pag
 import type { PageSession } from './page-session.ts';
 import { askOtherTabs } from './share-session.ts';
 
+/** Our server may answer so when it has no time. */
+const BUSY: ReadonlySet<number> = new Set([408, 429]);
+
 export type PageConnection =
   | { readonly kind: 'connected'; readonly session: PageSession }
   | ConnectState;
@@ -52,7 +55,8 @@ async function findSession(given?: PageSession): Promise<PageConnection> {
       storeSession(null);
       return { kind: 'signed_out', error };
     }
-    return { kind: error.status === 0 || error.status >= 500 ? 'gone' : 'stranger' };
+    const { status } = error;
+    return { kind: status === 0 || status >= 500 || BUSY.has(status) ? 'gone' : 'stranger' };
   }
   storeSession(session);
   return { kind: 'connected', session };
