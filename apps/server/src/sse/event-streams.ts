@@ -42,10 +42,8 @@ export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #seats = new Map<string, number>();
   readonly #streams = new Map<ServerResponse, Promise<void>>();
-  /** Answers to polls that wait. */
-  readonly #waits = new Set<AbortController>();
+  readonly #ended = new AbortController();
   #stalled = 0;
-  #isEnded = false;
 
   constructor(options: EventStreamsOptions) {
     this.#options = options;
@@ -102,22 +100,13 @@ export class EventStreams {
 
   /** For an answer that waits for events: aborted when its client has gone, and when the streams end. */
   wait(response: ServerResponse): AbortSignal {
-    const wait = new AbortController();
-    const closed = closedSignal(response);
-    if (closed.aborted || this.#isEnded) wait.abort(GONE);
-    else this.#waits.add(wait);
-    closed.addEventListener('abort', () => {
-      this.#waits.delete(wait);
-      wait.abort(GONE);
-    });
-    return wait.signal;
+    return AbortSignal.any([closedSignal(response), this.#ended.signal]);
   }
 
   /** Asks all clients to come back soon, and ends their streams and waits. */
   end(): void {
-    this.#isEnded = true;
     for (const response of this.#streams.keys()) response.end(RETRY_FRAME);
-    for (const wait of this.#waits) wait.abort(GONE);
+    this.#ended.abort(GONE);
   }
 
   /** When none is open any more. */

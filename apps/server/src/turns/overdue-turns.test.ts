@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { openStore } from '@orion/agent';
 import { systemClock } from '@orion/contracts';
-import type { RunEvent } from '@orion/contracts';
+import type { RunEvent, ServedTurn } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { expect, it, onTestFinished } from 'vitest';
 
@@ -21,10 +21,14 @@ async function openOverdue({ isAway = false } = {}) {
   const withdrawn: string[] = [];
   const away = { isAway };
   const refused = { turnId: '' };
+  /** What the first look finds, whatever has become of it. */
+  const found: (readonly ServedTurn[])[] = [];
   const overdue = new OverdueTurns({
     turns: {
-      overdue: (ownedMs) =>
-        away.isAway ? Promise.reject(new Error('away')) : store.servedTurns.overdue(ownedMs),
+      overdue: async (ownedMs) => {
+        if (away.isAway) throw new Error('away');
+        return found.shift() ?? store.servedTurns.overdue(ownedMs);
+      },
     },
     log: {
       ...store.turnLog,
@@ -51,6 +55,7 @@ async function openOverdue({ isAway = false } = {}) {
     withdrawn,
     away,
     refused,
+    found,
     submit: async (): Promise<string> => {
       const ids = { turnId: randomUUID(), newConversationId: randomUUID() };
       const turn = { ...MESSAGE, ...ids, conversationId: randomUUID() };
@@ -150,6 +155,22 @@ it('ends the others if one cannot be ended', async () => {
   overdue.start();
   await ended(second);
   expect(errors).toHaveLength(1);
+});
+
+it('has not failed where a turn ends by itself at that moment', async () => {
+  const test = await openOverdue();
+  const { store, clock, overdue, submit, ended, errors, withdrawn } = test;
+  const [over, other] = [await submit(), await submit()];
+  for (const turnId of [over, other]) await store.turnLog.requestCancel(turnId);
+  test.found.push(await store.servedTurns.overdue(0));
+  expect(test.found[0]).toHaveLength(2);
+  const { epoch } = await store.turnLog.acquire(over, 1);
+  const done = { seq: 1, kind: 'done', data: { status: 'stopped' } };
+  await store.turnLog.append(over, epoch, 1, [done]);
+  overdue.start();
+  await ended(other);
+  await clock.advance(1_000);
+  expect([errors, withdrawn]).toEqual([[], [other]]);
 });
 
 it('looks again once a store that was away is back', async () => {

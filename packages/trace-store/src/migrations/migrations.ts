@@ -427,8 +427,9 @@ function fairness(dialect: SqlRunner['dialect']): readonly string[] {
 }
 
 /**
- * Those whose end was asked for. And those that may be folded, by a time after which something happened in them: the end, or the beginning where there is
- * none. Earlier programs did not store when a command began its turn. No append changes any of it before the end.
+ * The turns that may be folded, by a time after which something happened in them: their end, or their beginning where
+ * there is none. (Earlier programs did not store when a command began its turn.) And those that are to end. No append
+ * changes any of this before the end of its turn.
  */
 function oldTurns(): readonly string[] {
   return [

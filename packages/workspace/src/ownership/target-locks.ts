@@ -92,8 +92,7 @@ export class TargetLocks {
       // it.
       if (found.kind !== 'incomplete' && !found.fileExists) continue;
       if (found.kind === 'owned') {
-        const isLive = await this.#isLive(place.file, found.owner);
-        if (isLive && !(await this.#isStale(place.file))) throw targetLocked(path);
+        await this.#requireDead(place.file, found.owner, path);
       }
       if (await claimOwner(place, found.token, record)) {
         return lockOf(place.file, record.token, place.claimOf(found.token));
@@ -102,14 +101,12 @@ export class TargetLocks {
     throw await lockedBy(place.file, path);
   }
 
-  /** Rejects with TARGET_LOCKED if another session than this one holds the target now. Writes nothing. */
-  async requireFree(realPath: string, path: string, sessionId: string): Promise<void> {
-    const { file } = lockPlace(join(this.#state.locks, await this.keyOf(realPath)));
-    const found = await findOwner(lockPlace(file));
+  /** Rejects with TARGET_LOCKED if somebody holds the target now. Writes no lock. */
+  async requireFree(realPath: string, path: string): Promise<void> {
+    const place = lockPlace(join(this.#state.locks, await this.keyOf(realPath)));
+    const found = await findOwner(place);
     if (found.kind !== 'owned' || !found.fileExists) return;
-    if ((await readSessionId(file)) === sessionId || !(await this.#isLive(file, found.owner)))
-      return;
-    if (!(await this.#isStale(file))) throw targetLocked(path);
+    await this.#requireDead(place.file, found.owner, path);
   }
 
   /** Whether the target's lock belongs to this session. */
@@ -201,6 +198,10 @@ export class TargetLocks {
     const tellNow = this.#options.fileSystemNow ?? fileSystemNow;
     const now = await tellNow(this.#state.locks).catch(() => null);
     return now !== null && now - Math.max(...changed) >= STALE_AGE_MS;
+  }
+
+  async #requireDead(file: string, owner: OwnerRecord, path: string): Promise<void> {
+    if ((await this.#isLive(file, owner)) && !(await this.#isStale(file))) throw targetLocked(path);
   }
 
   async #isLive(file: string, owner: OwnerRecord): Promise<boolean> {

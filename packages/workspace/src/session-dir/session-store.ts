@@ -263,8 +263,7 @@ export class DiskSessionStore implements SessionStore {
 
   /** Before the session is taken over, which leaves files: whoever waits for the target asks again and again. */
   async #requireFreeTarget(metadata: SessionMetadata): Promise<void> {
-    const { target, session_id: id } = metadata;
-    await this.#locks.requireFree(await this.#realPathOf(metadata), target.path, id);
+    await this.#locks.requireFree(await this.#realPathOf(metadata), metadata.target.path);
   }
 
   /** The current location of its target, with links resolved. */
