@@ -1,0 +1,51 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { OrionError, systemClock } from '@orion/contracts';
+import type { SessionStore } from '@orion/contracts';
+import { callsReply } from '@orion/testkit';
+import { expect, it } from 'vitest';
+
+import { beginCall, openWorkspace } from '../../testing/set-up.ts';
+import { openTurn, saying, text } from '../../testing/taken-turn.ts';
+import { removeUnreported } from './left-session.ts';
+
+/** Hazard: a turn that is taken over waits without end for a file that nobody lets go, or fails where it need not. */
+
+it('does not wait for something in the place of a lock, which nobody releases', async () => {
+  const turn = await openTurn();
+  const owner = await turn.owner([callsReply([beginCall()]), saying(text('one\n'))]);
+  const handOff = new AbortController();
+  const running = turn.run(owner, { handOff: handOff.signal });
+  const isWriting = async (): Promise<boolean> =>
+    (await turn.log()).some(({ type }) => type === 'write_chunk');
+  await expect.poll(isWriting, { interval: 5 }).toBe(true);
+  handOff.abort();
+  await running;
+  const [session] = await owner.orion.listSessions();
+  const alive = await openWorkspace(turn.root, systemClock);
+  const { handle } = await alive.sessions.claim(session?.session_id ?? '');
+  const locks = join(turn.root, '.orion', 'locks');
+  const lock = (await readdir(locks)).find((name) => /^[0-9a-f]{64}$/u.test(name)) ?? '';
+  await handle.release();
+  await rm(join(locks, lock), { force: true });
+  await mkdir(join(locks, lock));
+  const events = await turn.run(await turn.owner([], { speed: 20 }));
+  expect(events?.find(({ type }) => type === 'error')).toMatchObject({
+    error: { code: 'TARGET_LOCKED', hint: expect.stringContaining('Remove it') as string },
+  });
+});
+
+it('leaves a session that nobody was told of where another one has its file: the begin says so', async () => {
+  const asked: string[] = [];
+  const sessions = {
+    list: () => Promise.resolve([{ session_id: 'left', status: 'orphan' }]),
+    readTurn: () => Promise.resolve({ requestId: 't', callId: 'w' }),
+    claim: (id: string) => {
+      asked.push(id);
+      return Promise.reject(new OrionError({ code: 'TARGET_LOCKED', message: 'held' }));
+    },
+  } as unknown as SessionStore;
+  await removeUnreported({ sessions }, { requestId: 't', callId: 'w' });
+  expect(asked).toEqual(['left']);
+});
