@@ -25,7 +25,12 @@ import { redactMessages } from '../keys/redacted-messages.ts';
 import type { ProviderIdentity } from '../orion.ts';
 import { captureArguments } from './argument-capture.ts';
 import type { ArgumentCapture } from './argument-capture.ts';
-import { continueSession, removeUnreported, untilFree } from './continued/left-session.ts';
+import {
+  beginHeld,
+  continueSession,
+  removeUnreported,
+  untilFree,
+} from './continued/left-session.ts';
 import type { LeftSession } from './continued/left-turn.ts';
 import { resume } from './continued/resume.ts';
 import { isUnwritten, receiptMessage } from './receipt-message.ts';
@@ -109,7 +114,9 @@ class ProtocolRun {
           await untilFree(scope, () => removeUnreported(workspace, unreported));
         }
         const record = this.#turnRecord(callId);
-        const begun = await writePlanTool.begin(request, record, approval, fence);
+        const begun = await beginHeld(scope, () =>
+          writePlanTool.begin(request, record, approval, fence),
+        );
         this.#opened.set(callId, begun.handle);
         return begun;
       },

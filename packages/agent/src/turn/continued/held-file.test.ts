@@ -1,12 +1,13 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { OrionError, systemClock } from '@orion/contracts';
 import type { SessionStore } from '@orion/contracts';
-import { callsReply } from '@orion/testkit';
+import { callsReply, textReply } from '@orion/testkit';
 import { expect, it } from 'vitest';
 
-import { beginCall, openWorkspace } from '../../testing/set-up.ts';
+import { beginCall, beginSession, openWorkspace } from '../../testing/set-up.ts';
 import { openTurn, saying, text } from '../../testing/taken-turn.ts';
 import { removeUnreported } from './left-session.ts';
 
@@ -34,6 +35,29 @@ it('does not wait for something in the place of a lock, which nobody releases', 
   expect(events?.find(({ type }) => type === 'error')).toMatchObject({
     error: { code: 'TARGET_LOCKED', hint: expect.stringContaining('Remove it') as string },
   });
+});
+
+it.for([
+  ['waits a moment for a file whose holder may not have noticed yet', true],
+  ['tells the model of a holder that goes on', false],
+] as const)('%s', async ([, letsGo]) => {
+  const turn = await openTurn();
+  const holder = await beginSession(await openWorkspace(turn.root, systemClock));
+  const replies = [
+    callsReply([beginCall()]),
+    textReply(letsGo ? 'one\nDONE' : 'Another one has it.'),
+    textReply('It is there.'),
+  ];
+  const running = turn.run(await turn.owner(replies, { speed: 20 }));
+  if (letsGo) {
+    await pause(50);
+    await holder.remove();
+  }
+  const told = (await running)?.find(({ type }) => type === 'tool_result');
+  const written = await readFile(join(turn.root, 'a.txt'), 'utf8').catch(() => null);
+  if (letsGo) expect(written).toBe('one\n');
+  else expect(told).toMatchObject({ ok: false, error: { code: 'TARGET_LOCKED' } });
+  if (!letsGo) await holder.remove();
 });
 
 it('leaves a session that nobody was told of where another one has its file: the begin says so', async () => {

@@ -18,6 +18,8 @@ import type { LeftSession } from './left-turn.ts';
 /** An earlier owner that still runs is waited for so long, in milliseconds, and looked at so often. */
 const OWNER_WAIT_MS = 12_000;
 const OWNER_LOOK_MS = 200;
+/** What a process needs at most to notice that a turn of its own has got another owner, or has gone; a second is usual. */
+const HOLDER_WAIT_MS = 3_000;
 
 /** Continues the write session that an earlier owner of the turn has opened by this call. */
 export async function* continueSession(
@@ -121,20 +123,42 @@ export async function untilFree<Result>(
   attempt: () => Promise<Result>,
 ): Promise<Result> {
   const { clock } = scope.dependencies;
-  const until = clock.monotonic() + OWNER_WAIT_MS;
+  try {
+    return await whileHeld(scope, OWNER_WAIT_MS, () => untilStored(clock, scope.signal, attempt));
+  } catch (error) {
+    if (!scope.signal.aborted && isBusy(error)) {
+      const { message } = error;
+      // Whoever runs turns tries one again whose session is busy.
+      scope.owned?.giveBack(new OrionError({ code: 'SESSION_BUSY', message, cause: error }));
+    }
+    throw error;
+  }
+}
+
+/**
+ * Begins a file that another session may hold for a moment more: its turn is over, or a failover to a standby that was
+ * behind has taken it back, and its process has not noticed yet.
+ */
+export function beginHeld<Result>(
+  scope: TurnScope,
+  attempt: () => Promise<Result>,
+): Promise<Result> {
+  return whileHeld(scope, scope.owned === null ? 0 : HOLDER_WAIT_MS, attempt);
+}
+
+async function whileHeld<Result>(
+  { dependencies: { clock }, signal }: TurnScope,
+  limitMs: number,
+  attempt: () => Promise<Result>,
+): Promise<Result> {
+  const until = clock.monotonic() + limitMs;
   for (;;) {
     try {
-      return await untilStored(clock, scope.signal, attempt);
+      return await attempt();
     } catch (error) {
-      if (scope.signal.aborted || !isBusy(error)) throw error;
-      if (clock.monotonic() >= until) {
-        const { message } = error;
-        // Whoever runs turns tries one again whose session is busy.
-        scope.owned?.giveBack(new OrionError({ code: 'SESSION_BUSY', message, cause: error }));
-        throw error;
-      }
+      if (signal.aborted || !isBusy(error) || clock.monotonic() >= until) throw error;
     }
-    await sleep(clock, OWNER_LOOK_MS, scope.signal);
+    await sleep(clock, OWNER_LOOK_MS, signal);
   }
 }
 
