@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 
 import { OrionError } from '@orion/contracts';
-import type { Clock } from '@orion/contracts';
+import type { Clock, WritingRecord } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
+import type { FakeClock } from '@orion/testkit';
 import { SESSION_RECORD as RECORD } from '@orion/testkit/records';
 import { expect, test } from 'vitest';
 
@@ -32,6 +33,38 @@ function failing<Given extends readonly unknown[], Answer>(
     if (how === 'lost') await call(...given);
     throw unavailable();
   };
+}
+
+const WRITING: WritingRecord = {
+  temp: 'none.tmp',
+  before: null,
+  after: 'a'.repeat(64),
+  result: {
+    path: 'a.txt',
+    bytes: 0,
+    lines: 0,
+    sha256: '',
+    eol: 'none',
+    bom: false,
+    mode: '0644',
+    warnings: [],
+    not_kept: [],
+  },
+};
+
+/** While the time of the clock passes. */
+async function settled(clock: FakeClock, step: Promise<unknown>): Promise<{ error?: unknown }> {
+  const outcome = step.then(
+    () => ({}),
+    (error: unknown) => ({ error }),
+  );
+  await expect
+    .poll(async () => {
+      await clock.advance(1_000);
+      return Promise.race([outcome, Promise.resolve(null)]);
+    })
+    .not.toBeNull();
+  return outcome;
 }
 
 const openWorkspace = (
@@ -88,21 +121,9 @@ test('a session goes on in memory while its database is away, and nothing is dec
   weather = 'away';
   handle.append('three ');
   await expect(handle.save(RECORD)).rejects.toMatchObject({ code: 'WRITE_FAILED' });
-  const result = {
-    path: 'a.txt',
-    bytes: 0,
-    lines: 0,
-    sha256: '',
-    eol: 'none',
-    bom: false,
-  } as const;
-  const writing = {
-    temp: 'none.tmp',
-    before: null,
-    after: 'a'.repeat(64),
-    result: { ...result, mode: '0644', warnings: [], not_kept: [] },
-  };
-  await expect(handle.recordWriting(writing)).rejects.toMatchObject({ code: 'WRITE_FAILED' });
+  expect(await settled(clock, handle.recordWriting(WRITING))).toMatchObject({
+    error: { code: 'WRITE_FAILED' },
+  });
   expect(handle.savedBytes()).toBe(4);
 
   weather = 'fine';
@@ -111,13 +132,13 @@ test('a session goes on in memory while its database is away, and nothing is dec
   await expect.poll(() => handle.savedBytes()).toBe(18);
   expect(handle.persistence()).toBe('disk');
   await handle.save(RECORD);
-  await handle.recordWriting(writing);
+  await handle.recordWriting(WRITING);
   await handle.release();
   const claimed = await workspace.sessions.claim(handle.id);
   const chunks: Uint8Array[] = [];
   for await (const chunk of claimed.handle.readContent()) chunks.push(chunk);
   expect(Buffer.concat(chunks).toString()).toBe('one two three four');
-  expect(claimed.writing).toEqual(writing);
+  expect(claimed.writing).toEqual(WRITING);
   expect(events.filter((type) => ['degraded', 'restored'].includes(type))).toEqual([
     'degraded',
     'restored',
@@ -139,17 +160,7 @@ test.each(['away', 'lost'] as const)(
     const handle = await workspace.sessions.begin(await metadataOf(workspace));
     handle.append('one ');
     handle.setAside('aside ');
-    const outcome = handle.startOver(RECORD).then(
-      () => 'over',
-      (error: unknown) => String(error),
-    );
-    await expect
-      .poll(async () => {
-        await clock.advance(100);
-        return Promise.race([outcome, Promise.resolve('waits')]);
-      })
-      .not.toBe('waits');
-    expect(await outcome).toBe('over');
+    expect(await settled(clock, handle.startOver(RECORD))).toEqual({});
     handle.append('two');
     await handle.save(RECORD);
     expect(handle.lost.aborted).toBe(false);
@@ -158,3 +169,49 @@ test.each(['away', 'lost'] as const)(
     expect(await readFile(trailing, 'utf8')).toBe('aside one ');
   },
 );
+
+test.each(['away', 'lost'] as const)(
+  'a change is decided, whether its database is away for a moment or its answer is: %s',
+  async (how) => {
+    const clock = createFakeClock(Date.now());
+    const { workspace } = await openWorkspace(
+      (inner) => ({
+        append: failing(how, (appends) => inner.append(appends)),
+        decide: failing(how, (owner, commit) => inner.decide(owner, commit)),
+      }),
+      clock,
+    );
+    const handle = await workspace.sessions.begin(await metadataOf(workspace));
+    handle.append('one');
+    expect(await settled(clock, handle.recordWriting(WRITING))).toEqual({});
+    await handle.release();
+    const claimed = await workspace.sessions.claim(handle.id);
+    expect(claimed).toMatchObject({ writing: WRITING });
+    expect(claimed.handle.bytes()).toBe(3);
+    await claimed.handle.remove();
+  },
+);
+
+test('what an earlier owner held is set aside by the next one, after a moment without the database', async () => {
+  const clock = createFakeClock(Date.now());
+  let failures = 0;
+  const { workspace } = await openWorkspace(
+    (inner) => ({
+      append(appends) {
+        failures -= 1;
+        return failures >= 0 ? Promise.reject(unavailable()) : inner.append(appends);
+      },
+    }),
+    clock,
+  );
+  const handle = await workspace.sessions.begin(await metadataOf(workspace));
+  handle.append('one');
+  handle.appendPending('held');
+  await handle.save(RECORD);
+  await handle.release();
+  failures = 2;
+  const claiming = workspace.sessions.claim(handle.id);
+  expect(await settled(clock, claiming)).toEqual({});
+  const { trailing = '' } = await (await claiming).handle.remove();
+  expect(await readFile(trailing, 'utf8')).toBe('held');
+});

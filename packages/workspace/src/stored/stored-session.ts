@@ -176,7 +176,7 @@ export class StoredSession implements SessionHandle {
     if (bytes === 0) return 0;
     for await (const chunk of this.#texts.read('pending')) trailing.appendBytes(chunk);
     pending.clear();
-    await this.#texts.flush();
+    await repeated(this.#options.clock, () => this.#texts.flush());
     return bytes;
   }
 
@@ -225,7 +225,7 @@ export class StoredSession implements SessionHandle {
     return this.#exclusively(async () => {
       if (this.#isClosed || this.lost.aborted) throw this.#lostError();
       // Whoever has to repeat the change needs all of the text.
-      await this.#texts.flush();
+      await repeated(this.#options.clock, () => this.#texts.flush());
       const stands = this.#writing?.stands === true;
       await this.#decide(stands ? { ...writing, stands } : writing);
     });
