@@ -92,8 +92,14 @@ export interface TurnLog {
   /**
    * Takes the turn from its owner, or begins it. `attempt` counts the attempts of a queue to run the turn: an acquire
    * is refused once a later attempt has acquired. Null is outside of that count, for somebody who ends the turn.
+   * Unless it may begin the turn, rejects with TURN_NOT_FOUND where nobody has stored it: a failover to a standby that was
+   * behind takes back that it was submitted.
    */
-  acquire(turnId: string, attempt: number | null): Promise<TurnClaim>;
+  acquire(
+    turnId: string,
+    attempt: number | null,
+    options?: { readonly mayBegin?: boolean },
+  ): Promise<TurnClaim>;
   /**
    * Appends consecutive events, the first numbered `expectSeq`. Repeating an append that succeeded changes nothing.
    * Returns the last number of the turn.

@@ -1,5 +1,5 @@
 import { OrionError } from '@orion/contracts';
-import type { AppendOutcome, Clock, JsonValue, TurnLog } from '@orion/contracts';
+import type { AppendOutcome, Clock, JsonValue, TurnClaim, TurnLog } from '@orion/contracts';
 import fastCheck from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createFakeClock } from './fake-clock.ts';
@@ -93,6 +93,21 @@ function describeOwners(withLog: WithTurnLog): void {
       }
       // The other one stored no checkpoint.
       expect((await log.acquire(`${turnId}-other`, 2)).idleAttempts).toBe(2);
+    }));
+
+  test('whoever may not begin a turn makes none, and takes one that there is (O1)', () =>
+    withLog(async (log, turnId) => {
+      const taken = (attempt: number | null): Promise<TurnClaim> =>
+        log.acquire(turnId, attempt, { mayBegin: false });
+      for (const attempt of [1, null]) expect(await codeOf(taken(attempt))).toBe('TURN_NOT_FOUND');
+      expect(await log.epochOf(turnId)).toBe(0);
+      const { epoch } = await log.acquire(turnId, 2);
+      expect(await codeOf(taken(1))).toBe('FENCED');
+      const next = await taken(3);
+      expect(next.epoch).toBeGreaterThan(epoch);
+      expect(next).toMatchObject({ turnId, lastSeq: 0, idleAttempts: 2 });
+      await log.append(turnId, next.epoch, 1, [{ seq: 1, kind: 'done', data: {} }]);
+      expect(await codeOf(taken(4))).toBe('TURN_FINISHED');
     }));
 
   test('a late acquire of an earlier attempt is refused and changes nothing; one without an attempt never is (O1)', () =>

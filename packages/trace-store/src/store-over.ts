@@ -95,8 +95,8 @@ export function storeOver(
     toolOutputs: createSqlToolOutputStore(reported),
     turnLog: {
       ...sqlTurnLog,
-      async acquire(turnId, attempt) {
-        const claim = await sqlTurnLog.acquire(turnId, attempt);
+      async acquire(...turn) {
+        const claim = await sqlTurnLog.acquire(...turn);
         // Beside a turn.
         housekeeping.begin();
         return claim;

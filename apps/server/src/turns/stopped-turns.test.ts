@@ -40,10 +40,10 @@ it('gives a turn back that was being acquired when the others were handed off', 
     log: {
       finish: (...end) => log.finish(...end),
       read: (...place) => log.read(...place),
-      async acquire(turnId, attempt) {
+      async acquire(...which) {
         acquiring.resolve();
         await acquired.promise;
-        return log.acquire(turnId, attempt);
+        return log.acquire(...which);
       },
     },
     projects: projectsOf({ ...orion, ...waiting(() => (runs += 1)) }),

@@ -52,7 +52,7 @@ export async function endTurn(
   },
 ): Promise<Exclude<FinishOutcome['kind'], 'gap' | 'refused'>> {
   const { turnId } = turn;
-  const { epoch, lastSeq } = await log.acquire(turnId, how.attempt);
+  const { epoch, lastSeq } = await log.acquire(turnId, how.attempt, { mayBegin: false });
   const events = await endingEvents(log, { ...turn, lastSeq }, how.ending);
   const append = { turnId, epoch, expectSeq: lastSeq + 1, events };
   const { kind } = await log.finish(append, null, how.complete);

@@ -56,7 +56,11 @@ const PASSING: ReadonlySet<string> = new Set(['TURN_LOG_GAP', 'STORE_UNAVAILABLE
  * queue can know which, and has it tried again unless somebody else does.
  */
 type AttemptEnd = 'over' | 'given back' | 'lost';
-const LOST: Readonly<Record<string, AttemptEnd>> = { FENCED: 'lost', TURN_FINISHED: 'over' };
+const LOST: Readonly<Record<string, AttemptEnd>> = {
+  FENCED: 'lost',
+  TURN_FINISHED: 'over',
+  TURN_NOT_FOUND: 'over',
+};
 
 type Running = {
   readonly claim: TurnClaim;
@@ -237,13 +241,13 @@ export class TurnRunner {
     const { log, clock } = this.#options;
     for (const pause of ACQUIRE_PAUSES_MS) {
       try {
-        return await log.acquire(turnId, attempt);
+        return await log.acquire(turnId, attempt, { mayBegin: false });
       } catch (error) {
         if (!toErrorInfo(error).retryable || lost.aborted || this.#isStopping) throw error;
       }
       await sleep(clock, pause, lost);
     }
-    return log.acquire(turnId, attempt);
+    return log.acquire(turnId, attempt, { mayBegin: false });
   }
 
   async #run(

@@ -17,7 +17,7 @@ export function observeConversations(
 /** A reader lasts as long as it wants, and says nothing about the time of answers. */
 export function observeTurnLog(log: TurnLog, health: StoreHealth): TurnLog {
   return {
-    acquire: (turnId, attempt) => observed(health, log.acquire(turnId, attempt)),
+    acquire: (...turn) => observed(health, log.acquire(...turn)),
     append: (turnId, epoch, expectSeq, events) =>
       observed(health, log.append(turnId, epoch, expectSeq, events)),
     appendAll: (appends) => observed(health, log.appendAll(appends)),

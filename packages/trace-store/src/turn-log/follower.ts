@@ -1,7 +1,8 @@
-import { fitsLog, OrionError } from '@orion/contracts';
+import { fitsLog } from '@orion/contracts';
 import type { Clock, FollowedTurn, TurnNews, TurnPosition } from '@orion/contracts';
 import { isUnavailable, onAbort } from '../engine/sql-database.ts';
 import type { Cursor, News } from './read-news.ts';
+import { gone } from './refusals.ts';
 
 /** What is read at once of one turn, in bytes of text; the rest waits in the log until the reader has taken it. */
 const READ_BYTES = 256 * 1024;
@@ -217,7 +218,7 @@ export class Follower {
       for (const [index, turns] of places.entries()) {
         for (const turn of turns) {
           if (turn.isFound && answers[index] === undefined) {
-            this.#takeNext(turn.reader)?.reject(isGone(turn));
+            this.#takeNext(turn.reader)?.reject(gone(turn.turnId));
             continue;
           }
           const { news, isOver } = take(turn, answers[index]);
@@ -252,13 +253,6 @@ export class Follower {
     this.#cancelSweep?.();
     this.#cancelSweep = null;
   }
-}
-
-function isGone({ turnId }: Following): OrionError {
-  return new OrionError({
-    code: 'TURN_NOT_FOUND',
-    message: `The store does not have the turn ${JSON.stringify(turnId)} any more`,
-  });
 }
 
 function placeOf({ turnId, position }: Following): string {

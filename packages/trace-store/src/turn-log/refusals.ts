@@ -45,6 +45,13 @@ export function finished(turnId: string): OrionError {
   return new OrionError({ code: 'TURN_FINISHED', message: `The turn ${turnId} is over` });
 }
 
+export function gone(turnId: string): OrionError {
+  return new OrionError({
+    code: 'TURN_NOT_FOUND',
+    message: `The store does not have the turn ${JSON.stringify(turnId)} any more`,
+  });
+}
+
 function gap(turnId: string, why: string): OrionError {
   return new OrionError({
     code: 'TURN_LOG_GAP',

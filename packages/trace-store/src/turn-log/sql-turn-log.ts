@@ -74,7 +74,7 @@ export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptio
   };
 
   return {
-    acquire: (turnId, attempt) => acquire(reported, turnId, attempt),
+    acquire: (...turn) => acquire(reported, ...turn),
 
     async append(turnId, epoch, expectSeq, events) {
       const one = { turnId, epoch, expectSeq, events };

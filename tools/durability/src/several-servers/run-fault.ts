@@ -141,6 +141,7 @@ export async function runFault(
             failover?.mayBeLeft(failure) !== true,
         ),
         ...(await judgeStore(database.href, !isAlone)),
+        ...(isAlone ? [] : await describeUnfinished(database.href)),
         ...judgeTimes(plan, seen, turns),
         ...misses,
         ...(plan.cuts === 'always' ? judgeCuts(cuts, options.sessions) : []),
