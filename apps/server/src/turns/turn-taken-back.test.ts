@@ -7,6 +7,7 @@ import { projectsOf } from '../projects.ts';
 import { InProcessQueue } from '../queue/in-process-queue.ts';
 import { temporaryDirectory } from '../testing/test-server.ts';
 import { MESSAGE } from '../testing/test-turns.ts';
+import { endTurn } from './turn-end.ts';
 import { TurnRunner } from './turn-runner.ts';
 
 /**
@@ -60,4 +61,15 @@ it('leaves a turn that nobody has submitted, and takes it for over', async () =>
   await runner.stop(0);
   expect(await now.turnLog.epochOf('t')).toBe(0);
   expect(failures).toEqual([]);
+});
+
+it('ends no turn that nobody has submitted', async () => {
+  const { turnLog: log } = await openStore();
+  const ending = endTurn(
+    { log, onEvent: () => undefined },
+    { turnId: 't', projectId: 'p', conversationId: 'c', protocol: null },
+    { attempt: null, ending: { status: 'stopped' }, complete: () => Promise.resolve(true) },
+  );
+  await expect(ending).rejects.toMatchObject({ code: 'TURN_NOT_FOUND' });
+  expect(await log.epochOf('t')).toBe(0);
 });
