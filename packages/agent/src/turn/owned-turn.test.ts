@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { systemClock } from '@orion/contracts';
+import { OrionError, systemClock } from '@orion/contracts';
 import type {
   AppendOutcome,
   CompleteAttempt,
@@ -159,6 +159,20 @@ it('a turn that nobody takes ends with its file, its conversation and one done (
   const history = (await store.conversations.load('c'))?.history ?? [];
   expect(history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
   await expect(store.turnLog.acquire(TURN, 2)).rejects.toMatchObject({ code: 'TURN_FINISHED' });
+});
+
+it('a turn whose store was away for a moment tells nobody that anything may be lost', async () => {
+  await start(WRITES);
+  let failures = 0;
+  beforeAppend = () => {
+    failures += 1;
+    const away = { code: 'STORE_UNAVAILABLE', message: 'at 10.0.0.5', retryable: true } as const;
+    return failures === 1 ? Promise.reject(new OrionError(away)) : Promise.resolve();
+  };
+  const { events, error } = await runOwned();
+  expect([failures > 1, error]).toEqual([true, null]);
+  expect(events.at(-1)).toMatchObject({ type: 'done', status: 'complete' });
+  expect(JSON.stringify(events)).not.toContain('10.0.0.5');
 });
 
 it('a turn ends with the attempt of its queue, and not at all without it', async () => {

@@ -56,7 +56,8 @@ export async function* runTurn(
     return event;
   };
   const storeNotice = (): RunEvent | null => {
-    const message = scope.dependencies.takeStoreNotice();
+    // An owned turn waits for its store, and what happens to that may be of another turn.
+    const message = owned === null ? scope.dependencies.takeStoreNotice() : null;
     return message === null ? null : record(notice(message));
   };
   const handOff = new Interruptible(owned?.handOff ?? null);
