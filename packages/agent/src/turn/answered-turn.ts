@@ -252,7 +252,6 @@ class ProtocolRun {
     if (handle === undefined) {
       return yield* continueSession(scope, this.#context, call, this.#leftSession(call));
     }
-    this.#opened.delete(call.id);
     const { settings, conversations } = scope.dependencies;
     const sessionSettings = sessionSettingsOf(settings, this.#context.adapter);
     const { session } = createSession(handle.metadata, sessionSettings);
@@ -261,6 +260,8 @@ class ProtocolRun {
     scope.remember();
     await scope.owned?.checkpoints.keepConversation(scope);
     await conversations.settled();
+    // From here on it is let go by whoever drives it.
+    this.#opened.delete(call.id);
     const outcome = yield* scope.drive(session, this.#context, { kind: 'content' });
     if (outcome.kind === 'committed' || outcome.kind === 'aborted') return outcome;
     return { kind: 'ended', end: yield* unfinishedEnd(outcome, handle, scope) };

@@ -5,6 +5,8 @@ import { OrionError, systemClock } from '@orion/contracts';
 import type {
   AppendOutcome,
   CompleteAttempt,
+  ConversationSave,
+  ConversationStore,
   RunEvent,
   Tool,
   TurnAppend,
@@ -17,8 +19,8 @@ import type { Store } from '@orion/trace-store';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 
 import { createOrion } from '../create-orion.ts';
-import type { Orion } from '../orion.ts';
-import { beginCall, temporaryDirectory } from '../testing/set-up.ts';
+import type { Orion, OwnedTurnRequest } from '../orion.ts';
+import { beginCall, beginSession, openWorkspace, temporaryDirectory } from '../testing/set-up.ts';
 
 /**
  * Hazard: a turn that another process has taken goes on here: it writes the file, the conversation and the log of its
@@ -35,6 +37,7 @@ let adapter: FakeAdapter;
 let orion: Orion;
 /** Sees every append of the turn before it is stored. */
 let beforeAppend: (append: TurnAppend) => Promise<void>;
+let beforeSave: (conversation: ConversationSave) => Promise<void>;
 let ran: number;
 
 const TOOL: Tool = {
@@ -50,6 +53,7 @@ beforeEach(async () => {
   workspace = await temporaryDirectory();
   store = openStore({ kind: 'memory' }, { clock: systemClock });
   beforeAppend = () => Promise.resolve();
+  beforeSave = () => Promise.resolve();
   ran = 0;
 });
 
@@ -70,7 +74,15 @@ async function start(replies: readonly FakeReply[]): Promise<void> {
       return store.turnLog.finish(append, ...rest);
     },
   };
-  orion = await createOrion({ workspace, adapter, tools: [TOOL], store: { ...store, turnLog } });
+  const conversations: ConversationStore = {
+    ...store.conversations,
+    async save(conversation) {
+      await beforeSave(conversation);
+      return store.conversations.save(conversation);
+    },
+  };
+  const parts = { ...store, turnLog, conversations };
+  orion = await createOrion({ workspace, adapter, tools: [TOOL], store: parts });
   onTestFinished(async () => {
     await orion.close();
     await store.close();
@@ -80,11 +92,14 @@ async function start(replies: readonly FakeReply[]): Promise<void> {
 const MESSAGE = { content: 'q', conversationId: 'c' } as const;
 
 /** What a reader of the turn itself saw, and what it ended with. */
-async function runOwned(): Promise<{ readonly events: RunEvent[]; readonly error: unknown }> {
+async function runOwned(
+  request: Partial<OwnedTurnRequest> = {},
+): Promise<{ readonly events: RunEvent[]; readonly error: unknown }> {
   const claim = await store.turnLog.acquire(TURN, 1);
   const events: RunEvent[] = [];
   try {
-    for await (const event of orion.runOwnedTurn(claim, MESSAGE)) events.push(event);
+    for await (const event of orion.runOwnedTurn(claim, { ...MESSAGE, ...request }))
+      events.push(event);
     return { events, error: null };
   } catch (error) {
     return { events, error };
@@ -242,6 +257,22 @@ it('a turn that is taken while its model writes a file leaves no file, and its s
   // Without a state: its owner before has saved none.
   expect(session).toMatchObject({ target_file: 'a.txt', state: null });
   await expectStopped(result);
+});
+
+it('a turn that is left right before its model writes a file, while its store is away, lets go of that', async () => {
+  await start(WRITES);
+  const handOff = new AbortController();
+  beforeSave = ({ openSessionId }) => {
+    if (openSessionId === null) return Promise.resolve();
+    handOff.abort();
+    const away = { code: 'STORE_UNAVAILABLE', message: 'away', retryable: true } as const;
+    return Promise.reject(new OrionError(away));
+  };
+  await runOwned({ handOff: handOff.signal });
+  const other = await openWorkspace(workspace, systemClock);
+  const lockOf = async (): Promise<unknown> => (await beginSession(other)).remove();
+  await expect.poll(lockOf).toBeDefined();
+  expect(await other.sessions.list('all')).toEqual([]);
 });
 
 it('a turn that is taken right before its commit writes no file (O4)', async () => {
