@@ -18,6 +18,7 @@ export async function takeAdvisoryLock(
   };
   try {
     await client.connect();
+    await requirePrimary(client);
     const { rows } = await client.query<{ taken: string }>(
       `select pg_try_advisory_lock${sharedBy === undefined ? '' : '_shared'}($1::bigint) as taken`,
       [SERVING_LOCK],
@@ -33,6 +34,12 @@ export async function takeAdvisoryLock(
   }
   await release();
   return null;
+}
+
+/** A standby gives locks of its own, which say nothing about the primary. */
+async function requirePrimary(client: Client): Promise<void> {
+  const { rows } = await client.query<{ standby: string }>('select pg_is_in_recovery() as standby');
+  if (rows[0]?.standby === 't') throw new Error('it is a standby, which takes no changes');
 }
 
 /**

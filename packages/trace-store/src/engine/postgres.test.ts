@@ -1,6 +1,7 @@
-import { OrionError } from '@orion/contracts';
 import { createServer } from 'node:net';
-import { expect, test, vi } from 'vitest';
+import { setTimeout as wait } from 'node:timers/promises';
+import { OrionError } from '@orion/contracts';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { startFaultyProxy } from '../testing/faulty-proxy.ts';
 import { execute, useTestDatabase } from '../testing/test-database.ts';
 import { openPostgres, readUrl } from './postgres.ts';
@@ -146,6 +147,7 @@ test.each([
   ],
   ['postgres://u:100%@h/100%', { password: '100%', database: '100%' }],
   ['postgres://u@h:1/d?host=/run/pg&port=7', { host: '/run/pg', port: 7 }],
+  ['postgres://u@[::1]:7/d', { host: '::1', port: 7 }],
   ['postgres://u@h/d?options=-c%20x%3D1', { options: '-c x=1' }],
   ['postgres://u@h/d?sslmode=no-verify', { ssl: { rejectUnauthorized: false } }],
   ['postgres://u@h/d?sslmode=require', { ssl: true }],
@@ -328,6 +330,10 @@ test.each([
   ['?sslmode=require', true],
   ['?sslmode=verify-full', true],
   ['?sslmode=anything', true],
+  ['?ssl=true', true],
+  ['?ssl=1', true],
+  ['?ssl=false', false],
+  ['?ssl=true&sslmode=disable', false],
 ])('a URL that ends with %j asks for TLS: %s', async (ending, encrypted) => {
   const asked: number[] = [];
   const server = createServer((socket) => {
@@ -366,3 +372,20 @@ test('a statement does not wait for transactions, however many there are', async
   expect(order).toEqual([0, 1, 2, 3, 4]);
   await database.close();
 }, 30_000);
+
+test('a transaction without limits may take long for a statement, and not say nothing', async () => {
+  const database = await openPostgres(own.url(), { statementMs: 50 });
+  onTestFinished(() => database.close());
+  const statement = (): Promise<unknown> =>
+    database.transaction((inside) => inside.all('select pg_sleep(1.2)'), { isLimited: false });
+  await statement();
+  const silent = database.transaction(
+    async (inside) => {
+      await inside.all('select 1');
+      await wait(1_500);
+      await inside.all('select 1');
+    },
+    { isLimited: false },
+  );
+  expect(await errorOf(silent)).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+});

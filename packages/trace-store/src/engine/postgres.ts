@@ -37,9 +37,8 @@ const IDLE_MS = 30_000;
 const RECONNECT_MS = 1_000;
 /** The longest time of a timer, 24 days: the client's own limit of a query cannot be switched off. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-const NO_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
-  .map((limit) => `set local ${limit} = 0`)
-  .join('; ');
+/** A process that froze between two statements is undone all the same (`MAX_SILENT_MS`): others wait for its locks. */
+const NO_LIMITS = 'set local statement_timeout = 0; set local lock_timeout = 0';
 /** How long pending statements have to finish when the database is closed; then their connections are cut. */
 const CLOSE_GRACE_MS = 250;
 
@@ -51,6 +50,8 @@ const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701]);
 const REFUSALS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42']);
 /** Retrying cannot help: wrong password, no such database. */
 const FINAL: ReadonlySet<string> = new Set(['28', '3D']);
+/** This server is not the primary any more: its address may lead to another one by now. */
+const READ_ONLY = '25006';
 
 /**
  * A small pool of connections to a Postgres server. Creating it does not connect.
@@ -134,6 +135,7 @@ export async function openPostgres(
             const failure = translated(error, conceal);
             lost ||= severityOf(error) === 'FATAL';
             broken ||= !(failure instanceof SqlRefusedError || wasAnswered(error));
+            broken ||= codeOf(error) === READ_ONLY;
             throw failure;
           }
         },
@@ -235,7 +237,7 @@ async function transaction<Result>(
 /** What a failed call means for the store; `conceal` removes the password from the message. */
 function translated(error: unknown, conceal: (text: string) => string): unknown {
   if (!(error instanceof Error)) return error;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
+  const code = codeOf(error);
   const message = conceal(messageOf(error));
   if (code !== null && isRefusal(code)) return new SqlRefusedError(code, message);
   return storeUnavailable(`The Postgres database cannot be used: ${message}`, {
@@ -261,6 +263,12 @@ function runnerOf(
  */
 function wasAnswered(error: unknown): boolean {
   return severityOf(error) === 'ERROR';
+}
+
+function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : null;
 }
 
 function severityOf(error: unknown): unknown {
@@ -296,13 +304,13 @@ export function readUrl(
   const statementMs = options.statementMs ?? DEFAULT_STATEMENT_MS;
   const config: PoolConfig = {
     // A path in `host` is the folder of a local socket.
-    host: url.searchParams.get('host') ?? (decode(url.hostname) || 'localhost'),
+    host: url.searchParams.get('host') ?? (hostOf(url) || 'localhost'),
     port: Number(url.searchParams.get('port') ?? (url.port || '5432')),
     user,
     // A function is used as it is; an empty string would make the driver look for another password.
     password: () => password,
     database,
-    ssl: readSsl(url.searchParams.get('sslmode')),
+    ssl: readSsl(url.searchParams),
     sslnegotiation: 'postgres',
     application_name: 'orion',
     client_encoding: 'UTF8',
@@ -342,9 +350,17 @@ function decode(text: string): string {
   }
 }
 
-function readSsl(mode: string | null): boolean | { rejectUnauthorized: boolean } {
+/** Of an IPv6 address the URL has brackets, and a connection has none. */
+function hostOf({ hostname }: URL): string {
+  return decode(hostname).replace(/^\[(.*)\]$/u, '$1');
+}
+
+function readSsl(parameters: URLSearchParams): boolean | { rejectUnauthorized: boolean } {
+  const mode = parameters.get('sslmode');
+  // What the driver's own URLs say for it.
+  if (mode === null) return ['true', '1'].includes(parameters.get('ssl') ?? '');
   if (mode === 'no-verify') return { rejectUnauthorized: false };
-  return mode !== null && !['disable', 'allow', 'prefer'].includes(mode);
+  return !['disable', 'allow', 'prefer'].includes(mode);
 }
 
 /** The driver's types lack it. */

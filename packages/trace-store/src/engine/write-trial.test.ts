@@ -15,25 +15,24 @@ function openAt(location: StoreLocation) {
   return store;
 }
 
-test('a Postgres that was made read-only takes nothing, until it was made writable', async () => {
+test('a Postgres that was made read-only takes nothing; once its address leads to one that is not, it does', async () => {
   const store = openAt({ kind: 'postgres', url: own.url() });
   await store.tryWrite();
   const name = new URL(own.url()).pathname.slice(1);
-  const makeReadOnly = async (isReadOnly: boolean): Promise<void> => {
-    // From another one, which stays as it is.
-    await execute(
-      inDatabase(own.url(), 'postgres'),
-      `alter database ${name} set default_transaction_read_only = ${isReadOnly ? 'on' : 'off'};
-       select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
-    );
-  };
-  await makeReadOnly(true);
+  // From another one, which stays as it is.
+  const elsewhere = inDatabase(own.url(), 'postgres');
+  await execute(
+    elsewhere,
+    `alter database ${name} set default_transaction_read_only = on;
+     select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+  );
   await expect.poll(() => store.conversations.list({ limit: 1 })).toEqual([]);
   await expect(store.tryWrite()).rejects.toMatchObject({
     code: 'STORE_UNAVAILABLE',
     message: expect.stringContaining('read-only'),
   });
-  await makeReadOnly(false);
+  // Of connections that there are nothing changes: they lead to where they led.
+  await execute(elsewhere, `alter database ${name} set default_transaction_read_only = off`);
   await expect
     .poll(() =>
       store.tryWrite().then(

@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
 import { OrionError } from '@orion/contracts';
 import { oldestServing } from '../engine/postgres-lock.ts';
 import { SqlRefusedError } from '../engine/sql-database.ts';
@@ -10,13 +12,24 @@ import type { Migration } from './migrations.ts';
 const ADVISORY_LOCK = 7_306_127_450_213;
 
 /**
+ * How long a step waits for a table that somebody else uses. Everything that comes later waits behind it: all appends of
+ * the servers that run.
+ */
+const TABLE_LOCK = "set local lock_timeout = '2s'";
+/** Until it is tried again, so that the others get on, in milliseconds. */
+const TRY_AGAIN_MS = 5_000;
+const TRIES = 12;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
  * Brings the schema to the newest step, or leaves a newer one as it is if this program can work with that.
  *
  * 1. A step and the record that it is done are one transaction, so an interrupted step has not begun.
  * 2. One process works at a time; the others wait and find the work done.
  * 3. A schema with an unknown step is refused before anything is changed, unless the step says that this program can work
  *    with it (`readableBy`).
- * 4. A step takes as long as it takes: one that copies a large store would otherwise fail at every start.
+ * 4. A step takes as long as it takes: one that copies a large store would otherwise fail at every start. But it never
+ *    keeps others waiting for long that it waits for itself.
  * 5. On Postgres, a step is not taken while a server runs that could not work with it.
  */
 export async function migrate(
@@ -35,12 +48,41 @@ export async function migrate(
       await inside.run(STEPS);
       if ((await versionIn(inside)) >= migration.version) return;
       await requireNobodyBehind(inside, migration);
+      if (inside.dialect === 'postgres') await inside.run(TABLE_LOCK);
       await takeStep(inside, migration);
     };
   for (const migration of migrations) {
-    await database.transaction(takeNext(migration), { isLimited: false });
+    await withoutWaiting(() => database.transaction(takeNext(migration), { isLimited: false }));
   }
   await requireReadable(database, newest);
+}
+
+/** Tries a step again for a minute whose table is in use. */
+async function withoutWaiting(step: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await step();
+      return;
+    } catch (error) {
+      if (!isInUse(error)) throw error;
+      if (tries === TRIES) throw tableInUse(error);
+    }
+    await wait(TRY_AGAIN_MS);
+  }
+}
+
+function isInUse(error: unknown): boolean {
+  return OrionError.isInstance(error) && error.details['reason'] === LOCK_NOT_AVAILABLE;
+}
+
+function tableInUse(cause: unknown): OrionError {
+  return new OrionError({
+    code: 'STORE_IN_USE',
+    message:
+      'The schema of the store cannot be brought up to date: something else has used a table of it for a minute',
+    hint: 'Wait for the end of a dump, or end the transaction that has it open (pg_stat_activity shows it); then start again.',
+    cause,
+  });
 }
 
 /**

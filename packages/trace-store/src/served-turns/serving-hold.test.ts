@@ -81,6 +81,27 @@ test('a hold whose name cannot be written leaves no lock behind', async () => {
   await (await other.holdServing()).release();
 });
 
+test('a hold that is taken again looks whether its program can still work with the store', async () => {
+  const proxy = await startFaultyProxy(own.url());
+  onTestFinished(() => proxy.close());
+  const sharing = { sharedBy: 'newer' };
+  const hold = await openAt({ kind: 'postgres', url: proxy.url }).holdServing(sharing);
+  onTestFinished(() => hold.release());
+  proxy.setOpen(false);
+  const [{ version } = { version: 0 }] = (await execute(
+    own.url(),
+    'select max(version) + 1 as version from schema_step',
+  )) as readonly { version: number }[];
+  const step = `insert into schema_step (version, name, readable_by) values (${version}, 'newer', ${version})`;
+  await execute(own.url(), step);
+  onTestFinished(async () => {
+    await execute(own.url(), `delete from schema_step where version = ${version}`);
+  });
+  proxy.setOpen(true);
+  await expect.poll(() => hold.lost.aborted, { timeout: 5_000 }).toBe(true);
+  expect(hold.lost.reason).toMatchObject({ code: 'STORE_TOO_NEW' });
+}, 20_000);
+
 test('a store in memory is held by itself', async () => {
   const hold = await openAt({ kind: 'memory' }).holdServing();
   await (await openAt({ kind: 'memory' }).holdServing()).release();

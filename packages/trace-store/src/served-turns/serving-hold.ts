@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 
 import { OrionError, sleep } from '@orion/contracts';
 import type { Clock, ServingHold } from '@orion/contracts';
+import { isUnavailable } from '../engine/sql-database.ts';
 import type { DatabaseLock, LockOptions, SqlDatabase } from '../engine/sql-database.ts';
 import { requireUsable } from '../migrations/migrate.ts';
 
@@ -40,11 +41,27 @@ export async function holdServing(
       if (again !== null && again !== 'away') {
         lock = again;
         watch();
+        await lookAgain();
         return;
       }
       if (again === null && (options.sharedBy !== undefined || (await isTaken(database, id)))) {
         lost.abort(await inUse(database));
         return;
+      }
+      await sleep(clock, RETAKE_MS, released.signal);
+    }
+  };
+  /** While nobody held the store, a newer program may have taken a step of the schema that this one cannot work with. */
+  const lookAgain = async (): Promise<void> => {
+    while (!released.signal.aborted) {
+      try {
+        await database.transaction(requireUsable, { isLimited: false });
+        return;
+      } catch (error) {
+        if (!isUnavailable(error)) {
+          lost.abort(error);
+          return;
+        }
       }
       await sleep(clock, RETAKE_MS, released.signal);
     }

@@ -60,6 +60,23 @@ async function failOver(isSynchronous: boolean) {
 const numbers = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
+test('the right to serve is not taken at a standby, where it would say nothing about the primary', async () => {
+  const primary = await startPostgres();
+  onTestFinished(() => primary.stop());
+  const store = openStore({ kind: 'postgres', url: primary.url }, { clock: systemClock });
+  onTestFinished(() => store.close());
+  await store.tryWrite();
+  const standby = await primary.startStandby({ isSynchronous: false });
+  const url = new URL(primary.url);
+  url.port = String(standby.port);
+  const behind = openStore({ kind: 'postgres', url: url.href }, { clock: systemClock });
+  onTestFinished(() => behind.close());
+  await expect(behind.holdServing({ sharedBy: 'x' })).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    message: expect.stringContaining('standby') as string,
+  });
+});
+
 test('a synchronous standby has everything: the writer and the reader go on where they were (R288)', async () => {
   const { seen, reading, epoch, append } = await failOver(true);
   await append(epoch, KILLED_AT + 1, EVENTS);
