@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-import { openStore } from '@orion/agent';
 import type { Store } from '@orion/agent';
 import { systemClock } from '@orion/contracts';
 import type { TurnAttempt } from '@orion/contracts';
 import { expect, it, onTestFinished } from 'vitest';
 
-import { makeDatabase } from '../testing/test-database.ts';
+import { openTestStore } from '../testing/test-queue.ts';
 import { MESSAGE } from '../testing/test-turns.ts';
 import { PgBossQueue } from './pg-boss-queue.ts';
 
@@ -14,13 +13,6 @@ import { PgBossQueue } from './pg-boss-queue.ts';
 
 const SILENT = `update orion_queue.job set heartbeat_on = heartbeat_on - interval '11 seconds'
   where name = 'turn.alone.v1' and state = 'active'`;
-
-async function openTestStore(): Promise<Store> {
-  const location = { kind: 'postgres', url: await makeDatabase() } as const;
-  const store = openStore(location, { clock: systemClock });
-  onTestFinished(() => store.close());
-  return store;
-}
 
 /** A process that runs `suspects` alone, and what runs alone for as long as it lives. */
 async function openProcess({ engineDatabase, servedTurns }: Store, suspects: readonly string[]) {

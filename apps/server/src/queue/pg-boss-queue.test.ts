@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import { openStore } from '@orion/agent';
-import type { Store } from '@orion/agent';
 import { OrionError, systemClock, toErrorInfo } from '@orion/contracts';
 import type { TurnAttempt } from '@orion/contracts';
 import { createFakeClock, describeTurnQueueContract } from '@orion/testkit';
@@ -10,10 +9,9 @@ import { PgBoss } from 'pg-boss';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { makeDatabase } from '../testing/test-database.ts';
-import { MESSAGE } from '../testing/test-turns.ts';
+import { newTurn, openQueue, openTestStore } from '../testing/test-queue.ts';
 import { ALONE, PgBossJobs } from './pg-boss-jobs.ts';
 import { PgBossQueue } from './pg-boss-queue.ts';
-import type { PgBossQueueOptions } from './pg-boss-queue.ts';
 
 /** Hazard: a turn that is stored and never run, in one of several processes, or that is run by two attempts at once. */
 
@@ -58,46 +56,6 @@ describeTurnQueueContract('pg-boss', async (perProject) => {
   };
 });
 
-async function openTestStore(url?: string): Promise<Store> {
-  const store = openStore(
-    { kind: 'postgres', url: url ?? (await makeDatabase()) },
-    { clock: systemClock },
-  );
-  onTestFinished(() => store.close());
-  return store;
-}
-
-async function openQueue(
-  { servedTurns: turns, engineDatabase }: Store,
-  options: Partial<Omit<PgBossQueueOptions, 'database'>> = {},
-) {
-  if (engineDatabase === null) throw new Error('no Postgres');
-  const clock = createFakeClock();
-  const queue = await PgBossQueue.open({
-    database: engineDatabase,
-    turns,
-    clock,
-    isOnly: false,
-    perProject: { others: Infinity, projects: new Map() },
-    onError: () => undefined,
-    ...options,
-  });
-  onTestFinished(() => queue.drain());
-  const pass = async (milliseconds = 1_000): Promise<void> => {
-    await clock.advance(milliseconds);
-    await wait(50);
-  };
-  return { queue, pass };
-}
-
-const newTurn = (projectId = 'p') => ({
-  ...MESSAGE,
-  projectId,
-  turnId: randomUUID(),
-  newConversationId: randomUUID(),
-  conversationId: randomUUID(),
-});
-
 it('takes up a turn that has no job, with an attempt behind those it had', async () => {
   const store = await openTestStore();
   const turn = newTurn();
@@ -114,6 +72,25 @@ it('takes up a turn that has no job, with an attempt behind those it had', async
     { slots: 1 },
   );
   await expect.poll(() => attempts).toEqual([{ turnId: turn.turnId, attempt: 4 }]);
+});
+
+it('takes up a turn that has no job also long after the start', async () => {
+  const store = await openTestStore();
+  const { queue, pass } = await openQueue(store);
+  const handed: string[] = [];
+  queue.work(
+    async (attempt) => {
+      handed.push(attempt.turnId);
+      await queue.complete(attempt, null);
+    },
+    { slots: 1 },
+  );
+  await pass();
+  const turn = newTurn();
+  await store.servedTurns.submit(turn, null, () => Promise.resolve());
+  await store.engineDatabase?.executeSql('update turn set active_at = active_at - 61000');
+  await pass(60_000);
+  await expect.poll(() => handed).toEqual([turn.turnId]);
 });
 
 it('takes at once what stands behind turns of a project that runs as many as it may', async () => {
@@ -174,20 +151,24 @@ it('says to an attempt that was given to another process that it is lost, and le
 it('lets an attempt of its own that the engine gave up end before the next one begins', async () => {
   const store = await openTestStore();
   const { queue, pass } = await openQueue(store);
-  const attempts: number[] = [];
+  const attempts: TurnAttempt[] = [];
   const signals: AbortSignal[] = [];
   const isSaved = Promise.withResolvers<void>();
+  const isOver = Promise.withResolvers<void>();
+  onTestFinished(() => isOver.resolve());
   queue.work(
-    async ({ attempt }, lost) => {
+    async (attempt, lost) => {
       attempts.push(attempt);
       signals.push(lost);
-      await isSaved.promise;
+      await (attempt.attempt === 1 ? isSaved : isOver).promise;
     },
     { slots: 2 },
   );
   const turn = newTurn();
+  const { turnId } = turn;
   await store.servedTurns.submit(turn, null, (id, inside) => queue.submit(id, inside, turn));
-  await expect.poll(() => attempts).toEqual([1]);
+  const [first, second] = [1, 2].map((attempt) => ({ turnId, attempt }));
+  await expect.poll(() => attempts).toEqual([first]);
   await store.engineDatabase?.executeSql(`update orion_queue.job set state = 'retry'`);
   const taken = async (): Promise<unknown> => {
     await pass();
@@ -196,12 +177,15 @@ it('lets an attempt of its own that the engine gave up end before the next one b
     return (answer as { rows: unknown }).rows;
   };
   await expect.poll(taken).toEqual([{ state: 'active', retry_count: expect.anything() }]);
-  expect(attempts).toEqual([1]);
+  expect(attempts).toEqual([first]);
   // What it would still say is another one's to say.
   expect(signals[0]?.aborted).toBe(true);
   isSaved.resolve();
-  await expect.poll(() => attempts).toEqual([1, 2]);
+  await expect.poll(() => attempts).toEqual([first, second]);
   expect(signals[1]?.aborted).toBe(false);
+  // By then the first one is forgotten, and the second one is not.
+  await pass();
+  expect(second !== undefined && (await queue.complete(second, null))).toBe(true);
 });
 
 it('confirms an attempt until it was given back, and not while its process still waits for something', async () => {
