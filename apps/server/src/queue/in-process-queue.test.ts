@@ -62,10 +62,11 @@ function queueOver(rows: { turnId: string; attempt: number }[]) {
     onError: (error) => errors.push(error),
   });
   const handed: string[] = [];
-  const work = (slots = 9): void =>
+  const work = (slots = 9, goOn: Promise<void> = Promise.resolve()): void =>
     queue.work(
       async (attempt) => {
         handed.push(`${attempt.turnId} ${attempt.attempt}`);
+        await goOn;
         await queue.complete(attempt, null);
       },
       { slots },
@@ -98,6 +99,21 @@ it('looks a turn up whose commit was not answered, until the store says', async 
   expect(errors).toEqual([AWAY, AWAY]);
   // Only a start takes over what has an owner.
   expect(asked.filter((what) => what === 'reclaim')).toHaveLength(1);
+});
+
+it.each([
+  ['was handed out before that', ['a', 'b']],
+  ['was found there before its own commit was answered', ['b', 'a']],
+])('hands out once, of what the store is asked for, a turn that %s', async (_, order) => {
+  const { clock, rows, handed, work, submit } = queueOver([]);
+  const isOver = Promise.withResolvers<void>();
+  work(9, isOver.promise);
+  await clock.advance(0);
+  rows.push({ turnId: 'a', attempt: 0 }, { turnId: 'b', attempt: 0 });
+  for (const turnId of order) await submit(turnId, turnId === 'a' ? 'committed' : 'unknown');
+  isOver.resolve();
+  await clock.advance(0);
+  expect(handed).toEqual(['a 1', 'b 1']);
 });
 
 it('hands nothing out before it knows what an earlier process left behind, which comes first', async () => {
