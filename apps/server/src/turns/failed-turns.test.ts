@@ -288,6 +288,31 @@ it('ends a turn that hangs when it was cancelled 12 s ago, and its place is free
   await expect.poll(async () => (await turns.service.find(next))?.state).toBe('running');
 });
 
+it('leaves a turn that hangs to the process that has taken it, and its place is free', async () => {
+  const runs: string[] = [];
+  const { submit, turns, pass, orion } = await startWith(
+    async function* (_, { turnId }) {
+      runs.push(turnId);
+      await new Promise(() => undefined);
+      yield* [];
+    },
+    { slots: 1 },
+  );
+  const turnId = await submit({ conversationId: 'a' });
+  const next = await submit({ conversationId: 'b' });
+  await expect.poll(() => runs).toEqual([turnId]);
+  await orion.store.turnLog.acquire(turnId, null);
+  await pass(11_000);
+  expect(runs).toEqual([turnId]);
+  await pass(2_000);
+  await expect.poll(() => runs).toEqual([turnId, next]);
+  expect(await turns.service.find(turnId)).toMatchObject({ state: 'running', lastSeq: 0 });
+  // Its owner may be this process after all, as far as the queue knows.
+  await turns.service.cancel(next);
+  await pass(13_000);
+  await expect.poll(() => runs).toEqual([turnId, next, turnId]);
+});
+
 it('ends a turn whose project is not served any more', async () => {
   const { submit, ended } = await startTurns({ projects: (orion) => leaving(orion) });
   const events = await ended(await submit());

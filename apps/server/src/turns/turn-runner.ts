@@ -275,8 +275,6 @@ export class TurnRunner {
     lost.addEventListener('abort', () => handOff.abort(), { once: true });
     try {
       const ended = this.#drain(turn, running, attempt, onBegun);
-      // One that is overdue may still fail when it comes back.
-      ended.catch(() => undefined);
       const end = await Promise.race([ended, running.overdue.promise]);
       if (end !== 'overdue') return end;
       return cancel.signal.aborted ? await this.#end(turn, attempt, CANCELLED) : 'lost';
