@@ -719,6 +719,24 @@ it('counts what the owners before have spent', async () => {
   expect(second.adapter.requests).toEqual([]);
 });
 
+it('counts the time of the owners before', async () => {
+  const turn = await openTurn([tool('Look', 'read')]);
+  await turn.run(
+    await turn.owner([callsReply([toolCall('1', 'Look')]), saying(text('half'))], {
+      death: { at: storing('chunk'), after: true },
+    }),
+  );
+  const { epoch, lastSeq, checkpoint } = await turn.store.turnLog.acquire('t', null);
+  const later = { ...(checkpoint as JsonObject), elapsedMs: 61_000 };
+  await turn.store.turnLog.appendAll([
+    { turnId: 't', epoch, expectSeq: lastSeq + 1, events: [], checkpoint: later },
+  ]);
+  const second = await turn.owner([], { settings: { maxSeconds: 60 } });
+  const events = await turn.run(second);
+  expect(events?.at(-1)).toMatchObject({ status: 'stopped', stopReason: 'max_seconds' });
+  expect(second.adapter.requests).toEqual([]);
+});
+
 it('counts the calls of the owners before', async () => {
   const turn = await openTurn([tool('Look', 'read')]);
   const settings = { maxTurns: 2 };
