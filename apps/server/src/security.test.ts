@@ -1,4 +1,5 @@
 // Who may talk to the server (B8–B13): each row says what was tried and what came back.
+import { createFakeAdapter, textReply } from '@orion/testkit';
 import { describe, expect, it } from 'vitest';
 
 import {
@@ -371,5 +372,30 @@ describe('a secret', () => {
       expect(JSON.stringify(answers) + log.join('')).not.toContain(secret);
     }
     expect(log.join('')).toContain('[REDACTED]');
+  });
+
+  it('is in nothing that is stored of a message, before its turn and after it', async () => {
+    const answered = Promise.withResolvers<void>();
+    const adapter = createFakeAdapter([
+      async function* () {
+        await answered.promise;
+        yield* textReply('said');
+      },
+    ]);
+    const { ask, orion } = await startTestServer({}, { adapter });
+    const secret = 'sk-a-key-of-the-provider';
+    orion.keys.add(secret);
+    const json = { content: `use ${secret}`, metadata: { of: [secret] } };
+    const headers = { accept: 'application/json' };
+    const sent = await ask('/api/chat/messages', { json, headers });
+    const { turnId } = sent.json as { turnId: string };
+    const { servedTurns, conversations } = orion.store;
+    const turn = await servedTurns.toRun(turnId);
+    expect(turn).toMatchObject({ content: 'use [REDACTED]', metadata: { of: ['[REDACTED]'] } });
+    answered.resolve();
+    await expect.poll(async () => (await servedTurns.find(turnId))?.state).toBe('done');
+    const stored = JSON.stringify(await conversations.load(turn?.conversationId ?? ''));
+    expect(stored).toContain('use [REDACTED]');
+    expect(stored).not.toContain(secret);
   });
 });
