@@ -1,11 +1,13 @@
 import { createOrion, openStore } from '@orion/agent';
+import type { Store } from '@orion/agent';
 import { systemClock } from '@orion/contracts';
 import { expect, it, onTestFinished } from 'vitest';
 
+import { startServer } from '../start-server.ts';
 import { idsOf, run, TEXT } from '../testing/process-runner.ts';
 import type { Place } from '../testing/process-runner.ts';
 import { makeDatabase } from '../testing/test-database.ts';
-import { temporaryDirectory } from '../testing/test-server.ts';
+import { startTestServer, temporaryDirectory } from '../testing/test-server.ts';
 import { doneOf } from '../testing/test-turns.ts';
 
 /** Hazard: processes share the turns of a Postgres, and one that dies or leaves takes its turns with it. */
@@ -36,6 +38,42 @@ async function beSilentFor(seconds: number, { databaseUrl: url }: Place): Promis
   );
   await store.close();
 }
+
+function openTestStore(url: string): Store {
+  const store = openStore({ kind: 'postgres', url }, { clock: systemClock });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+it.each(['directory', 'database'] as const)(
+  'is refused with other folders than the servers of the store have, with sessions in a %s',
+  async (sessions) => {
+    const databaseUrl = await makeDatabase();
+    const start = (workspace: string) => {
+      const settings = { databaseUrl, sessions };
+      const store = openTestStore(databaseUrl);
+      return startTestServer({}, { workspace, settings, store, projectId: 'p' });
+    };
+    const folder = await temporaryDirectory();
+    await start(folder);
+    await expect(start(await temporaryDirectory())).rejects.toMatchObject({ code: 'STORE_IN_USE' });
+    await start(folder);
+  },
+);
+
+it('is refused with sessions on a network file system, which its turns would be without', async () => {
+  const store = openTestStore(await makeDatabase());
+  const orion = await createOrion({ workspace: await temporaryDirectory(), store });
+  onTestFinished(() => orion.close());
+  const serverFiles = {
+    ...orion.serverFiles,
+    networkFileSystem: () => Promise.resolve('NFS'),
+  };
+  await expect(startServer({ orion: { ...orion, serverFiles }, port: 0 })).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringContaining('NFS') as string,
+  });
+});
 
 // How soon is measured by `npm run dist`.
 it(
