@@ -241,7 +241,7 @@ function openWorkspace(
     commitPlan: (request) => commitPlan(committer, journals, request),
     createScratchFile: () => scratch.create(),
     textList: (name, limits) => createTextList({ state, clock, loadKey, observer }, name, limits),
-    ...createServerFiles(state, loadKey),
+    ...createServerFiles({ state, clock, loadKey, lockTarget }),
     ...shared?.pageAccess,
     readText: (path, range) => readWorkspaceText(policy, scratch, path, range),
     listFiles: (limit, selection) => listFiles(policy, limit, selection),

@@ -1,18 +1,25 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import {
   chmod,
   mkdir,
   readFile,
   readdir,
+  readlink,
+  rm,
   stat,
   symlink,
   utimes,
   writeFile,
 } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 
+import { parseFields } from '@orion/contracts';
+import type { PageAccess } from '@orion/contracts';
 import { interceptDisk } from '@orion/testkit/disk-faults';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
+import { ownIdentity } from './ownership/process-identity.ts';
 import { codeOf, openTestWorkspace, temporaryDirectory } from './testing/temp-workspace.ts';
 
 /** A workspace whose user has a key. */
@@ -158,12 +165,50 @@ describe('the address of a running server (R286)', () => {
 });
 
 describe('the log-ins of the page', () => {
+  it('are changed by one process after the other, also after one that was killed', async () => {
+    const { workspace, again, root, clock } = await openFiles();
+    const locks = join(root, '.orion/locks');
+    const killed = { pid: 2 ** 30, host: hostname(), pidNamespace: '', startedAt: 'then' };
+    const pidNamespace = await readlink('/proc/self/ns/pid').catch(() => '');
+    const other = await again({ identity: () => Promise.resolve({ ...killed, pidNamespace }) });
+    let lock = { path: '', text: '' };
+    await other.updatePageAccess((access) => {
+      const path = join(locks, readdirSync(locks)[0] ?? '');
+      lock = { path, text: readFileSync(path, 'utf8') };
+      return access;
+    });
+    await writeFile(lock.path, lock.text);
+    await workspace.updatePageAccess(() => ({ generation: 1, ended: {} }));
+
+    const { pid, startedAt } = await ownIdentity();
+    const running = { ...parseFields(lock.text), pid, process_started_at: startedAt };
+    await writeFile(lock.path, JSON.stringify(running));
+    const next: PageAccess = { generation: 2, ended: {} };
+    const refused = codeOf(workspace.updatePageAccess(() => next));
+    await vi.waitUntil(() => clock.pending() > 0);
+    await clock.advance(10_000);
+    expect(await refused).toBe('TARGET_LOCKED');
+    const waiting = workspace.updatePageAccess(({ generation }) => ({
+      ...next,
+      generation: generation + 1,
+    }));
+    await vi.waitUntil(() => clock.pending() > 0);
+    await rm(lock.path);
+    await clock.advance(10);
+    await waiting;
+    expect(await workspace.readPageAccess()).toEqual(next);
+    expect(await readdir(locks)).toEqual([]);
+  });
+
   it('are stored for their user alone, and read again', async () => {
     const { workspace, again, folder } = await openFiles();
     expect(await workspace.readPageAccess()).toEqual({ generation: 0, ended: {} });
-    await workspace.keepPageAccess({ generation: 3, ended: { a: 7 } });
+    await workspace.updatePageAccess(() => ({ generation: 3, ended: { a: 7 } }));
     expect(await (await again()).readPageAccess()).toEqual({ generation: 3, ended: { a: 7 } });
     expect((await stat(join(folder, 'page.json'))).mode & 0o777).toBe(0o600);
+    const used = { generation: 3, ended: {}, used: { b: 8 } };
+    await workspace.updatePageAccess(() => used);
+    expect(await workspace.readPageAccess()).toEqual(used);
   });
 
   it.each([

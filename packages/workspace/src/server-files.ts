@@ -10,8 +10,10 @@ import { randomBytes } from 'node:crypto';
 import { lstat, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { OrionError, parseFields } from '@orion/contracts';
+import { isFields, OrionError, parseFields, sleep } from '@orion/contracts';
 import type {
+  Clock,
+  Fields,
   PageAccess,
   ServerToken,
   SharedRecords,
@@ -32,6 +34,7 @@ import {
   replaceFile,
   temporaryName,
 } from './disk/files.ts';
+import type { LockTarget, TargetLock } from './ownership/target-locks.ts';
 import type { SessionKey } from './session-dir/session-key.ts';
 import type { StateDirectory } from './state-directory.ts';
 
@@ -48,10 +51,23 @@ const HALF_MADE = /^\.(?:token|server\.json|trial)\.[\da-f]{12}\.tmp$/u;
 /** Far longer than writing one takes. */
 const HALF_MADE_MS = 60_000;
 
-export function createServerFiles(
-  state: StateDirectory,
-  loadKey: () => Promise<SessionKey | null>,
-): WorkspaceServerFiles {
+/** Another process holds the log-ins for as long as it takes to write them. */
+const LOCK_RETRY_MS = 10;
+const LOCK_WAIT_MS = 10_000;
+
+type ServerFilesOptions = {
+  readonly state: StateDirectory;
+  readonly clock: Clock;
+  readonly loadKey: () => Promise<SessionKey | null>;
+  readonly lockTarget: LockTarget;
+};
+
+export function createServerFiles({
+  state,
+  clock,
+  loadKey,
+  lockTarget,
+}: ServerFilesOptions): WorkspaceServerFiles {
   const tokenFile = join(state.server, 'token');
   const addressFile = join(state.server, 'server.json');
   const accessFile = join(state.server, 'page.json');
@@ -105,6 +121,24 @@ export function createServerFiles(
     }
   }
 
+  async function lockAccess(): Promise<TargetLock> {
+    const until = clock.monotonic() + LOCK_WAIT_MS;
+    for (;;) {
+      try {
+        return await lockTarget(accessFile, accessFile);
+      } catch (error) {
+        const isHeld = OrionError.isInstance(error) && error.code === 'TARGET_LOCKED';
+        if (!isHeld || clock.monotonic() >= until) throw error;
+      }
+      await sleep(clock, LOCK_RETRY_MS);
+    }
+  }
+
+  async function readAccess(): Promise<PageAccess> {
+    if (!(await state.holds(state.server))) return NOTHING_ENDED;
+    return accessOf((await readFields(accessFile, MAX_ACCESS_BYTES)) ?? {});
+  }
+
   return {
     keepServerToken: () => onDisk('store the token of the server', keepToken),
     announceServer: (address) =>
@@ -128,15 +162,16 @@ export function createServerFiles(
         const { url, pid } = (await readFields(addressFile, MAX_BYTES)) ?? {};
         return typeof url === 'string' && typeof pid === 'number' ? { url, pid } : null;
       }),
-    readPageAccess: () =>
-      onDisk('read the log-ins of the page', async () => {
-        if (!(await state.holds(state.server))) return NOTHING_ENDED;
-        return accessOf((await readFields(accessFile, MAX_ACCESS_BYTES)) ?? {});
-      }),
-    keepPageAccess: (access) =>
+    readPageAccess: () => onDisk('read the log-ins of the page', readAccess),
+    updatePageAccess: (change) =>
       onDisk('store the log-ins of the page', async () => {
         await state.ensure(state.server);
-        await replaceFile(accessFile, jsonBytes(access));
+        const lock = await lockAccess();
+        try {
+          await replaceFile(accessFile, jsonBytes(change(await readAccess())));
+        } finally {
+          await lock.release();
+        }
       }),
     networkFileSystem: () => networkFileSystemOf(state.path),
     tryDisk: () =>
@@ -153,14 +188,14 @@ export function createServerFiles(
 export function sharedPageAccess(
   records: () => SharedRecords,
   root: string,
-): Pick<WorkspaceServerFiles, 'readPageAccess' | 'keepPageAccess'> {
+): Pick<WorkspaceServerFiles, 'readPageAccess' | 'updatePageAccess'> {
   const place = { root, kind: 'page' } as const;
+  const parsed = (text: string | null): PageAccess =>
+    accessOf(text === null ? {} : (parseFields(text) ?? {}));
   return {
-    async readPageAccess() {
-      const text = await records().get(place, PAGE);
-      return text === null ? NOTHING_ENDED : accessOf(parseFields(text) ?? {});
-    },
-    keepPageAccess: (access) => records().put(place, PAGE, JSON.stringify(access)),
+    readPageAccess: async () => parsed(await records().get(place, PAGE)),
+    updatePageAccess: (change) =>
+      records().update(place, PAGE, (text) => JSON.stringify(change(parsed(text)))),
   };
 }
 
@@ -168,11 +203,21 @@ const PAGE = 'access';
 
 const NOTHING_ENDED: PageAccess = { generation: 0, ended: {} };
 
-function accessOf({ generation, ended }: Readonly<Record<string, unknown>>): PageAccess {
-  if (!Number.isSafeInteger(generation) || typeof ended !== 'object' || ended === null)
-    return NOTHING_ENDED;
-  const times = Object.entries(ended).filter(([, time]) => typeof time === 'number');
-  return { generation: generation as number, ended: Object.fromEntries(times) };
+function accessOf({ generation, ended, used }: Readonly<Record<string, unknown>>): PageAccess {
+  if (!Number.isSafeInteger(generation) || !isFields(ended)) return NOTHING_ENDED;
+  return {
+    generation: generation as number,
+    ended: timesOf(ended),
+    ...(isFields(used) ? { used: timesOf(used) } : {}),
+  };
+}
+
+function timesOf(fields: Fields): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(
+      (entry): entry is [string, number] => typeof entry[1] === 'number',
+    ),
+  );
 }
 
 function fieldsOf(random: string, mac: string): string {

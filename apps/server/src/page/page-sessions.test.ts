@@ -20,8 +20,8 @@ function setUp({ token = 'a token of the server' } = {}) {
       clock,
       access: latest(),
       read: () => Promise.resolve(latest()),
-      keep: (access) => {
-        stored.push(access);
+      update: (change) => {
+        stored.push(change(latest()));
         return Promise.resolve();
       },
     });
@@ -184,7 +184,7 @@ it('keeps a link used where the disk refuses to remember it', async () => {
     clock,
     access: { generation: 0, ended: {} },
     read: () => Promise.resolve({ generation: 0, ended: {} }),
-    keep: () => Promise.reject(Object.assign(new Error('full'), { code: 'DISK_FULL' })),
+    update: () => Promise.reject(Object.assign(new Error('full'), { code: 'DISK_FULL' })),
   });
   const code = sessions.makeCode();
   expect(await sessions.redeem(code).catch(codeOf)).toBe('DISK_FULL');
@@ -237,6 +237,64 @@ describe('servers that share what is stored', () => {
     expect(other.accepts(bearerOf(session))).toBe(false);
   });
 
+  it('take a link that another one made since it ended everything', async () => {
+    const { sessions, open, clock } = setUp();
+    const other = open();
+    const before = sessions.makeCode();
+    await other.endAll();
+    await clock.advance(1_000);
+    await sessions.redeem(other.makeCode());
+    expect(await sessions.redeem(before).catch(codeOf)).toBe('PAGE_LINK_INVALID');
+  });
+
+  it('take no link that another one took back a moment ago', async () => {
+    const { sessions, open } = setUp();
+    const code = sessions.makeCode();
+    await sessions.refresh();
+    await open().endAll();
+    expect(await sessions.redeem(code).catch(codeOf)).toBe('PAGE_LINK_INVALID');
+  });
+
+  it('know of the use of a session at another one, to the hour', async () => {
+    const { sessions, open, clock, stored } = setUp();
+    const other = open();
+    const bearer = bearerOf(sessions.create());
+    for (let minutes = 0; minutes < 13 * 60; minutes += 30) {
+      await clock.advance(HOUR / 2);
+      expect(sessions.accepts(bearer)).toBe(true);
+    }
+    await clock.advance(0);
+    expect(stored).toHaveLength(13);
+    await other.refresh();
+    await clock.advance(12 * HOUR - 1);
+    expect(other.accepts(bearer)).toBe(true);
+  });
+
+  it('take a session for over that none has used for twelve hours', async () => {
+    const { sessions, open, clock, stored } = setUp();
+    const other = open();
+    const session = sessions.create();
+    await clock.advance(HOUR);
+    expect(sessions.accepts(bearerOf(session))).toBe(true);
+    await clock.advance(0);
+    expect(stored.at(-1)?.used).toEqual({ [session.id]: clock.now() });
+    await clock.advance(12 * HOUR);
+    await other.refresh();
+    expect(other.accepts(bearerOf(session))).toBe(false);
+    await other.end('0-0123456789abcdef01234567');
+    expect(stored.at(-1)?.used).toEqual({});
+  });
+
+  it('store no use of a session that ended', async () => {
+    const { sessions, clock, stored } = setUp();
+    const session = sessions.create();
+    await clock.advance(HOUR);
+    expect(sessions.accepts(bearerOf(session))).toBe(true);
+    await clock.advance(0);
+    await sessions.end(session.id);
+    expect(stored.map(({ used }) => Object.keys(used ?? {}))).toEqual([[session.id], []]);
+  });
+
   it('trust what they know while nothing can be read', async () => {
     const clock = createFakeClock();
     const sessions = new PageSessions({
@@ -244,7 +302,7 @@ describe('servers that share what is stored', () => {
       clock,
       access: { generation: 0, ended: {} },
       read: () => Promise.reject(new Error('away')),
-      keep: () => Promise.resolve(),
+      update: () => Promise.reject(new Error('away')),
     });
     const session = sessions.create();
     await sessions.refresh();

@@ -5,10 +5,12 @@
  *     process with the same token, and a new token or a new generation ends all of them.
  * G2. A code counts once and for CODE_MS. What has ended early, a code that was used and a session that was signed out,
  *     is stored before the answer.
- *     Servers that share what is stored learn of it: before a link counts or something ends, and within a second before a
- *     session does.
+ *     Servers that share what is stored change it one after the other, so that none of two changes at once is lost and a
+ *     link counts at one of them. They learn of what has ended within a second.
  * G3. The server proves that it knows a key without sending it, so that a tab can find out who listens on its port
  *     before it sends the key.
+ * G4. A session is over after IDLE_MS without use. Its use is stored once in NOTED_MS, so another server may take it for
+ *     over by that much earlier.
  */
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -21,11 +23,15 @@ export type PageSessionsOptions = {
   readonly access: PageAccess;
   /** Reads what is stored now. */
   readonly read: () => Promise<PageAccess>;
-  readonly keep: (access: PageAccess) => Promise<void>;
+  /** Replaces it by what `change` makes of it, with no other change in between. */
+  readonly update: (change: (stored: PageAccess) => PageAccess) => Promise<void>;
 };
+
+type Times = Readonly<Record<string, number>>;
 
 const CODE_MS = 5 * 60_000;
 const IDLE_MS = 12 * 3_600_000;
+const NOTED_MS = 3_600_000;
 const LONGEST_MS = 7 * 24 * 3_600_000;
 /** Wrong codes in a minute, whoever sends them. */
 const MOST_WRONG = 5;
@@ -63,29 +69,26 @@ export class PageSessions {
 
   /** Rejects with PAGE_LINK_INVALID, PAGE_LINK_USED, RATE_LIMITED, and with disk errors. */
   async redeem(code: string): Promise<PageSessionAnswer> {
+    await this.refresh();
     const now = this.#now();
     this.#wrong = this.#wrong.filter((at) => now - at < MINUTE_MS);
     if (this.#wrong.length >= MOST_WRONG) throw tooManyWrong(this.#wrong[0] ?? now, now);
     const [, until = '', nonce = '', mac = ''] = CODE.exec(code) ?? [];
     const expiresAt = Number.parseInt(until, 36);
-    if (mac === '' || !isEqual(mac, this.#codeMac(until, nonce)) || expiresAt < now) {
-      this.#wrong.push(now);
-      throw new OrionError({
-        code: 'PAGE_LINK_INVALID',
-        message: 'This log-in link is not valid, or older than five minutes.',
-      });
-    }
-    await this.#read();
+    const isOwn = (): boolean => mac !== '' && isEqual(mac, this.#codeMac(until, nonce));
+    if (!isOwn() || expiresAt < now) throw this.#refused(linkInvalid());
     const used = createHash('sha256').update(code).digest('hex');
-    if (this.#hasEnded(used)) {
-      this.#wrong.push(now);
-      throw new OrionError({
-        code: 'PAGE_LINK_USED',
-        message: 'This log-in link was used before.',
-      });
-    }
-    await this.#end(used, expiresAt);
+    if (this.#hasEnded(used)) throw this.#refused(linkUsed());
+    const before = await this.#end(used, expiresAt);
+    // Another server has ended everything since, or was the first to take it.
+    if (!isOwn()) throw this.#refused(linkInvalid());
+    if (before.ended[used] !== undefined) throw this.#refused(linkUsed());
     return this.create();
+  }
+
+  #refused(error: OrionError): OrionError {
+    this.#wrong.push(this.#now());
+    return error;
   }
 
   /** Learns what other servers have ended, at most once a second. Never rejects. */
@@ -118,7 +121,10 @@ export class PageSessions {
     const [, id = '', key = ''] = BEARER.exec(bearer) ?? [];
     if (id === '' || !this.#isAlive(id) || !isEqual(key, this.#keyOf(id).toString('hex')))
       return false;
-    this.#lastUsed.set(id, this.#now());
+    const now = this.#now();
+    this.#lastUsed.set(id, now);
+    // A server that does not hear of it knows of the use an hour ago.
+    if (now - this.#notedAt(id) >= NOTED_MS) this.#note(id, now).catch(() => undefined);
     return true;
   }
 
@@ -130,16 +136,15 @@ export class PageSessions {
 
   async endAll(): Promise<void> {
     this.#lastUsed.clear();
-    await this.#read();
     await this.#change(({ generation }) => ({ generation: generation + 1, ended: {} }));
   }
 
   #isAlive(id: string): boolean {
-    const beganAt = Number.parseInt(ID.exec(id)?.[1] ?? '', 36);
+    const beganAt = beganAtOf(id);
     const now = this.#now();
     if (!(beganAt <= now && now - beganAt < LONGEST_MS) || this.#hasEnded(id)) return false;
     // A process that has just started does not know when a session was used last.
-    const usedAt = this.#lastUsed.get(id) ?? Math.max(beganAt, this.#startedAt);
+    const usedAt = Math.max(this.#lastUsed.get(id) ?? this.#startedAt, this.#notedAt(id));
     return now - usedAt < IDLE_MS;
   }
 
@@ -147,30 +152,52 @@ export class PageSessions {
     return this.#access.ended[name] !== undefined;
   }
 
-  #end(name: string, until: number): Promise<void> {
-    return this.#change(({ generation, ended }) => ({
-      generation,
-      ended: { ...ended, [name]: until },
-    }));
+  /** The last use that other servers know of. */
+  #notedAt(id: string): number {
+    return this.#access.used?.[id] ?? beganAtOf(id);
   }
 
-  /** It holds from now on, and is stored when this resolves. */
-  #change(change: (access: PageAccess) => PageAccess): Promise<void> {
+  #note(id: string, now: number): Promise<PageAccess> {
+    return this.#change((access) => ({ ...access, used: { ...access.used, [id]: now } }));
+  }
+
+  #end(name: string, until: number): Promise<PageAccess> {
+    return this.#change((access) => ({ ...access, ended: { ...access.ended, [name]: until } }));
+  }
+
+  /** It holds from now on, and is stored when this resolves: to what was stored before. */
+  #change(change: (access: PageAccess) => PageAccess): Promise<PageAccess> {
     this.#access = change(this.#access);
     const saved = this.#saving.then(async () => {
-      await this.#read();
-      await this.#options.keep(this.#access);
+      let before = this.#access;
+      await this.#options.update((stored) => {
+        before = stored;
+        return this.#learn(change(stored));
+      });
+      return before;
     });
-    this.#saving = saved.catch(() => undefined);
+    this.#saving = saved.then(ignored, ignored);
     return saved;
   }
 
   async #read(): Promise<void> {
-    const stored = await this.#options.read();
-    const { generation, ended } = joined(this.#access, stored);
+    this.#learn(await this.#options.read());
+  }
+
+  /** Joins it with what is known here, and forgets what nothing needs any more. */
+  #learn(access: PageAccess): PageAccess {
+    const { generation, ended, used = {} } = joined(this.#access, access);
     const now = this.#now();
-    const kept = Object.entries(ended).filter(([, until]) => until > now);
-    this.#access = { generation, ended: Object.fromEntries(kept) };
+    this.#access = {
+      generation,
+      ended: selected(ended, (until) => until > now),
+      used: selected(
+        used,
+        (at, id) =>
+          ended[id] === undefined && now - at < IDLE_MS && now - beganAtOf(id) < LONGEST_MS,
+      ),
+    };
+    return this.#access;
   }
 
   #codeMac(until: string, nonce: string): string {
@@ -193,10 +220,42 @@ export class PageSessions {
   }
 }
 
-/** What ended in either, where neither has ended everything since. */
+/** What ended or was used in either, where neither has ended everything since. */
 function joined(one: PageAccess, other: PageAccess): PageAccess {
   if (one.generation !== other.generation) return one.generation > other.generation ? one : other;
-  return { generation: one.generation, ended: { ...one.ended, ...other.ended } };
+  return {
+    generation: one.generation,
+    ended: { ...one.ended, ...other.ended },
+    used: later(one.used, other.used),
+  };
+}
+
+function later(one: Times = {}, other: Times = {}): Times {
+  const times = new Map(Object.entries(one));
+  for (const [id, at] of Object.entries(other)) times.set(id, Math.max(at, times.get(id) ?? at));
+  return Object.fromEntries(times);
+}
+
+function selected(times: Times, isKept: (at: number, name: string) => boolean): Times {
+  return Object.fromEntries(Object.entries(times).filter(([name, at]) => isKept(at, name)));
+}
+
+/** NaN for what is no id of a session. */
+function beganAtOf(id: string): number {
+  return Number.parseInt(ID.exec(id)?.[1] ?? '', 36);
+}
+
+function ignored(): void {}
+
+function linkInvalid(): OrionError {
+  return new OrionError({
+    code: 'PAGE_LINK_INVALID',
+    message: 'This log-in link is not valid, or older than five minutes.',
+  });
+}
+
+function linkUsed(): OrionError {
+  return new OrionError({ code: 'PAGE_LINK_USED', message: 'This log-in link was used before.' });
 }
 
 function isEqual(one: string, other: string): boolean {

@@ -31,7 +31,7 @@ export async function openPage({
     clock,
     access: await serverFiles.readPageAccess(),
     read: () => serverFiles.readPageAccess(),
-    keep: (access) => serverFiles.keepPageAccess(access),
+    update: (change) => serverFiles.updatePageAccess(change),
   });
   return {
     files: createPageFiles(EMBEDDED_PAGE, basePath),

@@ -41,7 +41,7 @@ describe('the log-in of the page', () => {
     const token = `${one.id}.${one.key}`;
     const end = async (...ids: readonly string[]): Promise<void> => {
       const ended = Object.fromEntries(ids.map((id) => [id, clock.now() + 9_999]));
-      await server.orion.serverFiles.keepPageAccess({ generation: 0, ended });
+      await server.orion.serverFiles.updatePageAccess(() => ({ generation: 0, ended }));
       await clock.advance(1_000);
     };
     expect((await server.ask(reading, { token })).status).toBe(200);

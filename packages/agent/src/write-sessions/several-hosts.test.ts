@@ -154,8 +154,8 @@ test('a change that waits for a person on one host is none to undo on the other'
 test('a log-in that ended on one host has ended on the other', async () => {
   const { one, other } = await openHosts();
   expect(await other.readPageAccess()).toEqual({ generation: 0, ended: {} });
-  const access = { generation: 2, ended: { session: 5 } };
-  await one.keepPageAccess(access);
+  const access = { generation: 2, ended: { session: 5 }, used: { other: 6 } };
+  await one.updatePageAccess(() => access);
   expect(await other.readPageAccess()).toEqual(access);
 });
 

@@ -13,20 +13,25 @@ export interface WorkspaceServerFiles {
   findServer(): Promise<ServerAddress | null>;
   /** What is stored about the log-ins of the page, in `server/page.json`. Without a usable file nothing has ended. */
   readPageAccess(): Promise<PageAccess>;
-  /** Rejects with disk errors. */
-  keepPageAccess(access: PageAccess): Promise<void>;
+  /**
+   * Replaces it by what `change` makes of what is stored now. No other process changes it in between. Rejects with disk
+   * errors, and with TARGET_LOCKED if another process does not finish its change.
+   */
+  updatePageAccess(change: (stored: PageAccess) => PageAccess): Promise<void>;
   /** Stores 64 KiB durably and removes them: whether there is room for what is saved. Rejects with disk errors. */
   tryDisk(): Promise<void>;
   /** The network file system that the state directory is on, such as `NFS`; null if it is on none. */
   networkFileSystem(): Promise<string | null>;
 }
 
-/** Log-ins of the page that are over before their time. */
+/** What servers tell each other about log-ins of the page. */
 export type PageAccess = {
   /** Counts how often all log-ins were ended at once. */
   readonly generation: number;
   /** Sessions and links that ended, each with the time (milliseconds since the epoch) after which nothing needs it. */
   readonly ended: Readonly<Record<string, number>>;
+  /** Sessions that are in use for more than an hour, each with the time of a use that is at most an hour before the last. */
+  readonly used?: Readonly<Record<string, number>>;
 };
 
 export type ServerToken = {

@@ -11,6 +11,11 @@ export interface SharedRecords {
     text: string,
     bytes?: AsyncIterable<Uint8Array>,
   ): Promise<void>;
+  /**
+   * Replaces the text of a record by what `change` makes of it, or of null if there is none; its bytes stay. Nobody else
+   * stores the record in between.
+   */
+  update(place: RecordPlace, name: string, change: (text: string | null) => string): Promise<void>;
   /** Null if there is none. */
   get(place: RecordPlace, name: string): Promise<string | null>;
   /** Of all records of the place, the last stored first. */

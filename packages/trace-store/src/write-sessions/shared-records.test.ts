@@ -94,6 +94,33 @@ test('of several that are stored at once under one name one stays, and nothing e
   ).toEqual([]);
 });
 
+test('changes of one record that are made at once are made one after the other', async () => {
+  const other = openStore({ kind: 'postgres', url: own.url() }, { clock: createFakeClock() });
+  const others = other.sharedRecords ?? records;
+  const changes = Array.from({ length: 8 }, (_, index) =>
+    (index % 2 === 0 ? records : others).update(
+      PLACE,
+      'changed',
+      (text) => `${text ?? ''}${index}`,
+    ),
+  );
+  await Promise.all(changes);
+  const text = (await records.get(PLACE, 'changed')) ?? '';
+  expect([...text].toSorted().join('')).toBe('01234567');
+  await records.put(PLACE, 'changed', 'with bytes', of(Buffer.from('bytes')));
+  await records.update(PLACE, 'changed', (before) => `still ${before}`);
+  expect(await records.get(PLACE, 'changed')).toBe('still with bytes');
+  expect((await bytesOf('changed')).toString()).toBe('bytes');
+  await expect(
+    records.update(PLACE, 'changed', () => {
+      throw new RangeError('a defect');
+    }),
+  ).rejects.toThrow('a defect');
+  expect(await records.get(PLACE, 'changed')).toBe('still with bytes');
+  await records.remove(PLACE, 'changed');
+  await other.close();
+});
+
 test('what processes left that died while they stored it goes when another one stores its first', async () => {
   const half = (name: string, age: string) => `with made as (
       insert into shared_record (root, kind, name, text, is_whole, stored_at)

@@ -1,4 +1,4 @@
-import type { SharedRecords } from '@orion/contracts';
+import type { RecordPlace, SharedRecords } from '@orion/contracts';
 import { storeUnavailable } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRunner, SqlScalar } from '../engine/sql-database.ts';
 import { sessionSql } from './session-rows.ts';
@@ -32,11 +32,7 @@ export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
       try {
         if (bytes !== undefined) await putBytes(database, number, bytes);
         await database.transaction(async (inside) => {
-          // Of two that store the same name at once, the second one waits here.
-          if (inside.dialect === 'postgres')
-            await inside.all(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [
-              JSON.stringify([root, kind, name]),
-            ]);
+          await lockName(inside, { root, kind }, name);
           await removeRecords(inside, NAMED, [root, kind, name]);
           await inside.run('update shared_record set is_whole = true where record_no = $1', [
             number,
@@ -48,6 +44,22 @@ export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
         );
         throw error;
       }
+    },
+
+    async update({ root, kind }, name, change) {
+      await database.transaction(async (inside) => {
+        await lockName(inside, { root, kind }, name);
+        const key = [root, kind, name];
+        const [row] = await inside.all(`select text from shared_record where ${NAMED}`, key);
+        const text = change(row === undefined ? null : String(row['text']));
+        await inside.run(
+          row === undefined
+            ? `insert into shared_record (root, kind, name, text, is_whole, stored_at)
+               values ($1, $2, $3, $4, true, ${now})`
+            : `update shared_record set text = $4, stored_at = ${now} where ${NAMED}`,
+          [...key, text],
+        );
+      });
     },
 
     async get({ root, kind }, name) {
@@ -111,6 +123,14 @@ export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
       await removeRecords(database, NAMED, [root, kind, name]);
     },
   };
+}
+
+/** Of two that store the same name at once, the second one waits here. SQLite has one writer at a time. */
+async function lockName(inside: SqlRunner, place: RecordPlace, name: string): Promise<void> {
+  if (inside.dialect !== 'postgres') return;
+  await inside.all(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [
+    JSON.stringify([place.root, place.kind, name]),
+  ]);
 }
 
 const NAMED = 'root = $1 and kind = $2 and name = $3 and is_whole';

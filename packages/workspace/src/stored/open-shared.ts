@@ -8,7 +8,7 @@ import { StoredSessionStore } from './stored-session-store.ts';
 
 export type SharedParts = {
   readonly backups: SharedBackups;
-  readonly pageAccess: Pick<WorkspaceServerFiles, 'readPageAccess' | 'keepPageAccess'>;
+  readonly pageAccess: Pick<WorkspaceServerFiles, 'readPageAccess' | 'updatePageAccess'>;
   openSessions(options: SessionStoreOptions): StoredSessionStore;
 };
 
