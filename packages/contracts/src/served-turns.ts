@@ -199,7 +199,10 @@ export type KeyOutcome =
 
 /** The right of one process to run the turns of a store. */
 export type ServingHold = {
-  /** Nobody else had it when it was taken: what says that it runs was left behind. */
+  /**
+   * Nobody else had it when it was taken: what says that it runs was probably left behind. After an outage, others may
+   * not have taken it again yet.
+   */
   readonly isOnly: boolean;
   /** Aborted when another process has it, as it may after a broken connection to the database. */
   readonly lost: AbortSignal;

@@ -123,3 +123,50 @@ it('hands a turn out again that was given back after a store that was away', asy
   // Sooner than the engine would notice its silence.
   await expect.poll(handed, { timeout: 5_000 }).toEqual([1, 2]);
 });
+
+it.each([
+  ['leaves to another process what that confirms, also where it seems to be alone', true],
+  ['takes what a process has left behind that died, before the engine gives it up', false],
+])('%s', async (_, isAlive) => {
+  const store = await openTestStore();
+  const { servedTurns } = store;
+  const first = await openQueue(store);
+  const over = Promise.withResolvers<void>();
+  onTestFinished(() => over.resolve());
+  const held = Promise.withResolvers<AbortSignal>();
+  first.queue.work(
+    async (attempt, lost) => {
+      held.resolve(lost);
+      await over.promise;
+      await first.queue.complete(attempt, null);
+    },
+    { slots: 1 },
+  );
+  const turn = newTurn();
+  await servedTurns.submit(turn, null, (id, inside) => first.queue.submit(id, inside, turn));
+  const lost = await held.promise;
+  const taken: number[] = [];
+  const next = await openQueue(store, { isOnly: true });
+  next.queue.work(
+    async (attempt) => {
+      taken.push(attempt.attempt);
+      await next.queue.complete(attempt, null);
+    },
+    { slots: 1 },
+  );
+  await next.pass(500);
+  if (isAlive) await first.pass(3_000);
+  await next.pass(4_000);
+  if (!isAlive) {
+    await expect
+      .poll(async () => {
+        await next.pass(500);
+        return taken;
+      })
+      .toEqual([2]);
+    return;
+  }
+  for (let looks = 0; looks < 4; looks += 1) await next.pass(500);
+  await first.pass(3_000);
+  expect([taken, lost.aborted]).toEqual([[], false]);
+});

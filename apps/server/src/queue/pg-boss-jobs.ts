@@ -55,6 +55,12 @@ export type Job = {
   readonly retryCount: number;
 };
 
+export type HeldJob = {
+  readonly job: Job;
+  /** By the clock of the database, to be compared; null if it never was. */
+  readonly confirmedAt: number | null;
+};
+
 /** The higher one comes first. That of interactive turns is the engine's own. */
 const PRIORITIES: Readonly<Record<TurnPriority, number>> = { interactive: 0, batch: -1 };
 
@@ -176,13 +182,19 @@ export class PgBossJobs {
     }
   }
 
-  /** Whoever has them, unless they are handed out again meanwhile. */
-  async giveBackAll(): Promise<void> {
+  /** All that were handed out, to whomever, with when each was confirmed last. */
+  async held(): Promise<ReadonlyMap<string, HeldJob>> {
+    const held = new Map<string, HeldJob>();
     for (const [queue] of QUEUES) {
-      const jobs = await this.#engine.findJobs(queue);
-      const out = jobs.filter(({ state }) => state === 'active');
-      if (out.length > 0) await this.#engine.fail(queue, out);
+      for (const { id, retryCount, state, heartbeatOn } of await this.#engine.findJobs(queue)) {
+        if (state !== 'active') continue;
+        held.set(id, {
+          job: { queue, id, retryCount },
+          confirmedAt: heartbeatOn?.getTime() ?? null,
+        });
+      }
     }
+    return held;
   }
 
   /**

@@ -18,7 +18,7 @@ export type PgBossQueueOptions = {
   readonly database: Pick<EngineDatabase, 'executeSql' | 'listen'>;
   readonly turns: Pick<ServedTurns, 'count' | 'unfinished'>;
   readonly clock: Clock;
-  /** Nobody else runs these turns now: what is handed out was left behind, and does not have to become silent first. */
+  /** Nobody else seems to run these turns now: what is handed out was probably left behind by a process that died. */
   readonly isOnly: boolean;
   readonly perProject: RunningLimits;
   /** Told of what a handler threw, and of a store that does not answer. Must not throw. */
@@ -33,6 +33,8 @@ const POLL_MS = 500;
 const BATCH = 4;
 /** How often the attempts that are held are confirmed. */
 const TOUCH_MS = 3_000;
+/** In which a process that lives has confirmed what it holds. */
+const LEFT_MS = TOUCH_MS + 1_000;
 /** How often the turns that wait are counted. */
 const COUNT_MS = 1_000;
 /** How often turns without a job are looked for, and how long nothing was stored of them. */
@@ -110,10 +112,8 @@ export class PgBossQueue implements TurnQueue {
   }
 
   /** The same on jobs that something else than the engine keeps. */
-  static async over(jobs: TurnJobs, options: PgBossQueueOptions): Promise<PgBossQueue> {
-    // If it fails, they are handed out once they were silent for long enough.
-    if (options.isOnly) await jobs.giveBackAll().catch(options.onError);
-    return new PgBossQueue(options, jobs);
+  static over(jobs: TurnJobs, options: PgBossQueueOptions): Promise<PgBossQueue> {
+    return Promise.resolve(new PgBossQueue(options, jobs));
   }
 
   async submit(turnId: string, transaction: StoreTransaction, place: QueuePlace): Promise<void> {
@@ -138,6 +138,8 @@ export class PgBossQueue implements TurnQueue {
     // Nothing is taken before: a turn that ended between the two statements of the look would get a job once more.
     const firstLook = Promise.withResolvers<void>();
     this.#looking = Promise.all([
+      // If it fails, they are handed out once they were silent for long enough.
+      this.#options.isOnly && this.#orReport(() => this.#takeFromDead()),
       this.#repeat(forever, COUNT_MS, () => this.#count()),
       this.#repeat(forever, ADOPT_MS, async () => {
         try {
@@ -187,6 +189,24 @@ export class PgBossQueue implements TurnQueue {
 
   drain(): Promise<void> {
     return (this.#drained ??= this.#drain());
+  }
+
+  /**
+   * What a process has left behind that died does not have to wait until the engine thinks so. But right after an outage
+   * of the store there may be others that have not taken their right to serve again: theirs are confirmed meanwhile.
+   */
+  async #takeFromDead(): Promise<void> {
+    const before = await this.#jobs.held();
+    if (before.size === 0) return;
+    await sleep(this.#options.clock, LEFT_MS, this.#stop.signal);
+    if (this.#stop.signal.aborted) return;
+    const left: Job[] = [];
+    for (const [id, { job, confirmedAt }] of await this.#jobs.held()) {
+      const earlier = before.get(id);
+      if (earlier?.job.retryCount === job.retryCount && earlier.confirmedAt === confirmedAt)
+        left.push(job);
+    }
+    if (left.length > 0) await this.#jobs.giveBack(left);
   }
 
   async #drain(): Promise<void> {
