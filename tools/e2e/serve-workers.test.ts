@@ -1,4 +1,6 @@
 // Several processes serve at one port under one parent: one that is killed is replaced, and none outlives the parent.
+import { readFile } from 'node:fs/promises';
+
 import { startPostgres } from '@orion/testkit/postgres';
 import { expect } from 'vitest';
 
@@ -46,14 +48,61 @@ test.concurrent('a killed worker is replaced, and the parent takes all along', a
     await see(3);
     const announced = String(await machine.read('.orion/server/server.json'));
     expect(announced).toContain(String(served.running.pid));
+    // It stays while one of them stops.
+    const [, , other = ''] = seen();
+    process.kill(Number(other.slice('orion-'.length)), 'SIGTERM');
+    await served.running.waitForStderr('ended (exit code 0)');
+    expect(String(await machine.read('.orion/server/server.json'))).toBe(announced);
+    await see(4);
     served.running.kill('SIGKILL');
     await served.running.finished;
-    for (const name of [...seen()].filter((each) => each !== one))
+    for (const name of [...seen()].filter((each) => each !== one && each !== other))
       await waitFor(`the end of ${name}`, () => !isThere(Number(name.slice('orion-'.length))));
   } finally {
     await postgres.stop();
   }
 });
+
+test.concurrent('workers that stop while one of them starts have not failed', async ({
+  machine,
+}) => {
+  const postgres = await startPostgres();
+  try {
+    const env = { DATABASE_URL: postgres.url };
+    const { running } = await serve(machine, ['--workers', '2'], { env });
+    const before = await childrenOf(running.pid);
+    process.kill(before[0] ?? 0, 'SIGKILL');
+    await waitFor('another worker', async () =>
+      (await childrenOf(running.pid)).some((pid) => !before.includes(pid)),
+    );
+    running.kill('SIGTERM');
+    expect(await running.finished).toMatchObject({ exitCode: 0 });
+  } finally {
+    await postgres.stop();
+  }
+});
+
+test.concurrent('workers at an address that this machine lacks are refused', async ({
+  machine,
+}) => {
+  const place = ['--port', '0', '--host', '203.0.113.7'];
+  const { exitCode, stderr } = await machine.run(
+    ['serve', '--workers', '2', ...place, ...PROVIDER],
+    {
+      env: {
+        DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+        ORION_SERVER_TOKEN: 'x'.repeat(32),
+      },
+    },
+  );
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('Choose another port or address');
+});
+
+async function childrenOf(pid: number): Promise<readonly number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.trim().split(' ').map(Number);
+}
 
 function isThere(pid: number): boolean {
   try {

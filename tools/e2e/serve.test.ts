@@ -1,5 +1,8 @@
 // `orion serve` as a process: how it starts, what it says, how it ends.
+import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 
 import { expect } from 'vitest';
 
@@ -21,6 +24,23 @@ test.concurrent('serves from the line with its URL on, until SIGTERM', async ({ 
   const { exitCode, signal, stdout } = await running.finished;
   expect([exitCode, signal, stdout]).toEqual([0, null, `${url}\n`]);
   expect(await machine.exists('.orion/server/server.json')).toBe(false);
+});
+
+test.concurrent('ends at once when it is asked to while it waits for its store', async ({
+  machine,
+}) => {
+  const asked = Promise.withResolvers<void>();
+  // It takes connections, and never answers.
+  const silent = createServer(() => asked.resolve()).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const env = { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d` };
+  const running = machine.start(['serve', '--port', '0', ...PROVIDER], { env });
+  await asked.promise;
+  running.kill('SIGTERM');
+  const { exitCode, stderr } = await running.finished;
+  silent.close();
+  expect([exitCode, stderr]).toEqual([0, '']);
 });
 
 longTest('prints a token when it makes one, and only then (R286)', async ({ machine }) => {

@@ -1,4 +1,8 @@
 // Everything that a client can make large or slow is bounded (B28), and others do not notice.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
 import { createFakeClock } from '@orion/testkit';
 import { describe, expect, it } from 'vitest';
 
@@ -223,6 +227,13 @@ describe('a connection', () => {
         ),
       )
       .toBe(200);
+  });
+
+  it('more than there may be is not handed round among workers', async () => {
+    const script = fileURLToPath(new URL('testing/limited-worker.ts', import.meta.url));
+    const parts = ['--conditions=@orion/source', script];
+    const { stdout } = await promisify(execFile)(process.execPath, parts);
+    expect(stdout).toBe('closed');
   });
 
   it('whose body is not what its head says gets one answer', async () => {

@@ -161,7 +161,9 @@ async function shutDown(
   { drainMs, cut }: { readonly drainMs: number; readonly cut: AbortSignal },
 ): Promise<void> {
   const end = clock.monotonic() + drainMs;
-  await Promise.all([orion.serverFiles.withdrawServer(address), turns.stop(drainMs, cut)]);
+  // A worker has the address in common with others, which serve on; it counts for as long as their parent runs.
+  const withdrawn = address.pid === process.pid ? orion.serverFiles.withdrawServer(address) : null;
+  await Promise.all([withdrawn, turns.stop(drainMs, cut)]);
   streams.end();
   const drained = new AbortController();
   void listener.idle().then(() => drained.abort());
@@ -198,15 +200,20 @@ async function listen(
 ): Promise<number> {
   server.setTimeout(idleMs);
   server.maxConnections = connections;
+  // Otherwise workers hand a connection that is too many round among themselves. The types of Node lack it.
+  Object.assign(server, { dropMaxConnection: true });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => {
-      const { message } = toErrorInfo(error);
-      const hint = 'Choose another port or address, or stop the program that uses it.';
-      reject(new OrionError({ code: 'CONFIG_INVALID', message, hint, cause: error }));
-    });
+    server.once('error', (error) => reject(notListening(error)));
     server.listen({ host, port }, resolve);
   });
   return (server.address() as AddressInfo).port;
+}
+
+/** For a port or address that cannot be had. */
+export function notListening(error: unknown): OrionError {
+  const { message } = toErrorInfo(error);
+  const hint = 'Choose another port or address, or stop the program that uses it.';
+  return new OrionError({ code: 'CONFIG_INVALID', message, hint, cause: error });
 }
 
 function attach(server: Server, listener: RequestListener, log: ServerLog): void {

@@ -56,11 +56,18 @@ export async function serveCommand(
       tidyUp(context, opened, workspace),
     );
     let closePage = (): Promise<void> => Promise.resolve();
+    let abandoned: Promise<void> = Promise.resolve();
     try {
       const log = createLogSink(context.stderr);
       const pid = isWorker ? process.ppid : process.pid;
       const options = { orion, ...defined({ projects }), ...listen, log, pid };
-      const server = await startServer(options).catch(rethrowInOurWords);
+      const starting = startServer(options);
+      const server = await Promise.race([starting.catch(rethrowInOurWords), stop.asked]);
+      if (typeof server === 'string') {
+        // Whatever it waits for is of its store, which is closed now.
+        abandoned = starting.then((late) => late.stop({ drainMs: 0 })).catch(() => undefined);
+        return { exitCode: EXIT.done };
+      }
       const lines = [...tokenLines(server), ...pageLines(server)];
       if (isWorker) {
         group?.tellParent({ url: server.url, lines, link: server.pageLink() });
@@ -87,6 +94,7 @@ export async function serveCommand(
     } finally {
       await closePage();
       await close();
+      await abandoned;
     }
   } finally {
     stop.dispose();

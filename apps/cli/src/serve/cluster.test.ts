@@ -1,8 +1,11 @@
 import cluster from 'node:cluster';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -29,4 +32,22 @@ test('a question to a worker that has just been killed is no end of its parent',
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
   worker.ask(() => undefined);
   await expect(worker.ended).resolves.toEqual({ code: null, signal: 'SIGKILL' });
+});
+
+/** With at most 64 open files. */
+async function runWithFew(script: string): Promise<string> {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const command = 'ulimit -n 64; exec "$0" --conditions=@orion/source "$1"';
+  const { stdout } = await promisify(execFile)('sh', ['-c', command, process.execPath, path]);
+  return stdout;
+}
+
+test('a worker that had no descriptor for a connection gets the next ones', async () => {
+  const answers = await runWithFew('../testing/full-worker.ts');
+  expect(answers).toBe('answered closed answered answered\n');
+});
+
+test('a worker that there are no descriptors for has ended', async () => {
+  const ended = JSON.parse(await runWithFew('../testing/full-parent.ts')) as unknown;
+  expect(ended).toEqual({ code: 1, signal: null });
 });

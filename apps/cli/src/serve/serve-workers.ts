@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
 import { systemClock } from '@orion/contracts';
+import { notListening } from '@orion/server';
 
 import type { CommandContext } from '../process/context.ts';
 import { EXIT } from '../process/exit-code.ts';
@@ -50,7 +51,7 @@ export async function serveWorkers(
     }
     await stop.asked;
     screen.line('Stopping.');
-    const codes = (await group.stop()).map(exitCodeOf);
+    const codes = (await group.stop()).map(stoppedCodeOf);
     return codes.find((code) => code !== EXIT.done) ?? EXIT.done;
   } finally {
     await tidyUp();
@@ -60,11 +61,20 @@ export async function serveWorkers(
 
 async function findPort(host: string): Promise<number> {
   const server = createServer().listen({ host, port: 0 });
-  await once(server, 'listening');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw notListening(error);
+  }
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
   return port;
+}
+
+/** One that was asked to stop before it listened to signals ends by that. */
+function stoppedCodeOf(end: WorkerEnd): ExitCode {
+  return end.signal === 'SIGTERM' ? EXIT.done : exitCodeOf(end);
 }
 
 /** A worker ends with a code of the command. */

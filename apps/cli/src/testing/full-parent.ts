@@ -1,0 +1,16 @@
+/** Prints how a worker ended that was started without a descriptor to spare. Needs a low limit of open files. */
+import { openSync } from 'node:fs';
+
+import { forkWorker } from '../serve/cluster.ts';
+
+// What is written needs none.
+process.stdout.write('');
+try {
+  for (;;) openSync('/dev/null', 'r');
+} catch {
+  const worker = forkWorker([]);
+  worker.ask(() => undefined);
+  worker.signal('SIGTERM');
+  process.stdout.write(`${JSON.stringify(await worker.ended)}\n`);
+}
+process.exit();
