@@ -1,18 +1,15 @@
 // Each call asks for what its name says, ends with its signal, and is sent again only where that changes nothing.
-import { systemClock } from '@orion/contracts';
 import type { Clock } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 
 import { createOrionClient } from './client.ts';
 import type { OrionClient } from './client.ts';
 import type { CallOptions } from './connection.ts';
+import { hurriedClock } from './testing/hurried-clock.ts';
 import { broken, failure, json, startScriptedServer } from './testing/scripted-server.ts';
 import type { Step } from './testing/scripted-server.ts';
 
-const hurried: Clock = {
-  ...systemClock,
-  schedule: (_milliseconds, callback) => systemClock.schedule(0, callback),
-};
+const hurried = hurriedClock();
 
 async function clientOf(steps: readonly Step[]) {
   const { url, asked } = await startScriptedServer(steps);
@@ -174,13 +171,10 @@ describe('a session that is still held by a connection that is gone', () => {
   async function heldFor(heldMs: number, free: object, before: readonly Step[] = []) {
     let time = 0;
     const clock: Clock = {
-      now: () => time,
+      ...hurriedClock((milliseconds) => {
+        time += milliseconds;
+      }),
       monotonic: () => time,
-      schedule: (milliseconds, callback) =>
-        systemClock.schedule(0, () => {
-          time += milliseconds;
-          callback();
-        }),
     };
     const answer: Step = (response) => {
       if (response.req.method === 'GET') json(200, { status: 'in_use', bytes: 0 })(response);
@@ -273,13 +267,7 @@ it.each<[string | null, number, number]>([
   ['soon', 0, 1_000],
 ])('Retry-After: %s is a pause of %i to %i ms', async (value, least, most) => {
   const pauses: number[] = [];
-  const clock: Clock = {
-    ...hurried,
-    schedule: (milliseconds, callback) => {
-      pauses.push(milliseconds);
-      return hurried.schedule(0, callback);
-    },
-  };
+  const clock = hurriedClock((milliseconds) => pauses.push(milliseconds));
   const headers = value === null ? {} : { 'retry-after': value };
   const { url } = await startScriptedServer([failure(503, 'X', headers), json(200, {})]);
   await createOrionClient({ url, token: 'secret', clock }).turns.list();

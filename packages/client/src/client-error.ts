@@ -48,6 +48,14 @@ const PASSING: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 /** A server that wants to be left alone for longer is not believed. */
 const MAX_SECONDS = 3_600;
 
+/** A server that wants to be left alone for longer is not asked again: nobody may want the answer by then. */
+const LONGEST_WAIT_MS = 30_000;
+
+/** Whether a call waits and sends its request again. */
+export function isRepeated({ isPassing, retryAfterMs }: OrionClientError): boolean {
+  return isPassing && (retryAfterMs ?? 0) <= LONGEST_WAIT_MS;
+}
+
 /** The error that an answer describes. */
 export async function errorOf(answer: Response): Promise<OrionClientError> {
   const { status } = answer;

@@ -1,21 +1,14 @@
 // Calls are sent again only where that changes nothing, and every failure is one kind of error.
-import type { Clock } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 
 import { createOrionClient } from './client.ts';
 import { OrionClientError } from './client-error.ts';
 import { pauseBefore } from './pause.ts';
+import { hurriedClock } from './testing/hurried-clock.ts';
 import { broken, failure, json, startScriptedServer } from './testing/scripted-server.ts';
 import type { Step } from './testing/scripted-server.ts';
 
-const hurried: Clock = {
-  now: () => 0,
-  monotonic: () => 0,
-  schedule(_milliseconds, callback) {
-    const timer = setTimeout(callback, 0);
-    return () => clearTimeout(timer);
-  },
-};
+const hurried = hurriedClock();
 
 async function clientOf(steps: readonly Step[], path = '') {
   const server = await startScriptedServer(steps);

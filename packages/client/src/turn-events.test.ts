@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { createOrionClient } from './client.ts';
 import type { OrionClient } from './client.ts';
+import { hurriedClock } from './testing/hurried-clock.ts';
 import {
   broken,
   failure,
@@ -17,15 +18,7 @@ import type { Step } from './testing/scripted-server.ts';
 import type { TurnEventsOptions } from './turn-events.ts';
 
 const event = (seq: number, type = 'chunk') => ({ type, seq });
-/** Pauses take no time. */
-const hurried: Clock = {
-  now: () => 0,
-  monotonic: () => 0,
-  schedule(milliseconds, callback) {
-    const timer = setTimeout(callback, milliseconds >= 15_000 ? 60_000 : 0);
-    return () => clearTimeout(timer);
-  },
-};
+const hurried = hurriedClock();
 
 async function reading(steps: readonly Step[], options: TurnEventsOptions = {}) {
   const server = await startScriptedServer(steps);

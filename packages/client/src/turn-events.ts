@@ -3,9 +3,10 @@ import type { TurnStreamEvent } from '@orion/contracts';
 import { createParser } from 'eventsource-parser';
 import type { EventSourceMessage } from 'eventsource-parser';
 
-import { OrionClientError, unreachable } from './client-error.ts';
+import { isRepeated, OrionClientError, unreachable } from './client-error.ts';
 import type { Connection } from './connection.ts';
 import { pauseBefore } from './pause.ts';
+import { Silence } from './silence.ts';
 
 /** The server sends something every 5 s; a connection that was silent for so long is taken to be lost. */
 const SILENT_MS = 15_000;
@@ -63,7 +64,7 @@ export class TurnEvents implements AsyncIterable<TurnStreamEvent> {
         if (hints.isOver) return;
       } catch (error) {
         signal?.throwIfAborted();
-        if (!(error instanceof OrionClientError) || !error.isPassing) throw error;
+        if (!(error instanceof OrionClientError) || !isRepeated(error)) throw error;
         failure = error;
       }
       failures += 1;
@@ -84,7 +85,12 @@ export class TurnEvents implements AsyncIterable<TurnStreamEvent> {
   async *#connect(hints: ServerHints): AsyncGenerator<TurnStreamEvent, void> {
     const { signal = new AbortController().signal, onAlive } = this.#options;
     const limit = limitedSignal(signal);
-    const silence = new Silence(this.#connection, () => limit.abort(), onAlive);
+    const silence = new Silence({
+      clock: this.#connection.clock,
+      milliseconds: SILENT_MS,
+      onSilent: () => limit.abort(),
+      onBytes: onAlive,
+    });
     try {
       silence.restart();
       const answer = await this.#connection.open({
@@ -125,34 +131,6 @@ type ServerHints = {
   /** It has nothing more. */
   isOver?: boolean;
 };
-
-/** Calls when nothing has arrived for a while. */
-class Silence {
-  readonly #connection: Connection;
-  readonly #onSilent: () => void;
-  readonly #onBytes: (() => void) | undefined;
-  #cancel = (): void => undefined;
-
-  constructor(connection: Connection, onSilent: () => void, onBytes?: () => void) {
-    this.#connection = connection;
-    this.#onSilent = onSilent;
-    this.#onBytes = onBytes;
-  }
-
-  heard(): void {
-    this.restart();
-    this.#onBytes?.();
-  }
-
-  restart(): void {
-    this.#cancel();
-    this.#cancel = this.#connection.clock.schedule(SILENT_MS, this.#onSilent);
-  }
-
-  end(): void {
-    this.#cancel();
-  }
-}
 
 async function* messagesOf(
   answer: Response,

@@ -8,7 +8,7 @@ export function path(parts: TemplateStringsArray, ...ids: readonly string[]): st
 export function get<Answer>(
   connection: Connection,
   at: string,
-  { query, ...options }: CallOptions & { readonly query?: Call['query'] } = {},
+  { query, ...options }: CallOptions & Pick<Call, 'query' | 'silentMs'> = {},
 ): Promise<Answer> {
   return connection.json<Answer>({
     ...options,
@@ -27,12 +27,11 @@ export function post<Answer>(
     key,
     isRepeatable = key !== undefined,
     ...options
-  }: CallOptions & {
-    readonly body?: unknown;
-    readonly query?: Call['query'];
-    readonly key?: string;
-    readonly isRepeatable?: boolean;
-  } = {},
+  }: CallOptions &
+    Pick<Call, 'query' | 'isRepeatable' | 'silentMs'> & {
+      readonly body?: unknown;
+      readonly key?: string;
+    } = {},
 ): Promise<Answer> {
   return connection.json<Answer>({
     ...options,

@@ -21,7 +21,8 @@ import type {
   WrittenUpload,
 } from '@orion/contracts';
 
-import { OrionClientError } from '../client-error.ts';
+import { isRepeated, OrionClientError } from '../client-error.ts';
+import { SLOW_ANSWER_MS } from '../connection.ts';
 import type { CallOptions, Connection } from '../connection.ts';
 import { createHeldSession } from '../held-session.ts';
 import { pauseBefore } from '../pause.ts';
@@ -105,7 +106,12 @@ export function changeCalls(connection: Connection): ChangeCalls {
 export function planCalls(connection: Connection): PlanCalls {
   return {
     preview: (body, call = {}) =>
-      post(connection, '/api/plans/preview', { ...call, body, isRepeatable: true }),
+      post(connection, '/api/plans/preview', {
+        ...call,
+        body,
+        isRepeatable: true,
+        silentMs: SLOW_ANSWER_MS,
+      }),
     apply: (body, call = {}) => post(connection, '/api/plans/apply', { ...call, body }),
   };
 }
@@ -127,7 +133,12 @@ export function writeSessionCalls(connection: Connection): WriteSessionCalls {
     upload: (sessionId, text, call) => uploadAll(connection, calls, { sessionId, text }, call),
     finalize: (sessionId, body = {}, options = {}) => {
       const { idempotencyKey: key = crypto.randomUUID(), ...call } = options;
-      return post(connection, `${of(sessionId)}/finalize`, { ...call, body, key });
+      return post(connection, `${of(sessionId)}/finalize`, {
+        ...call,
+        body,
+        key,
+        silentMs: SLOW_ANSWER_MS,
+      });
     },
     correct: (sessionId, body, call = {}) =>
       post(connection, `${of(sessionId)}/corrections`, { ...call, body }),
@@ -183,7 +194,7 @@ async function uploadAll(
       // The connection that broke may still hold the session, and may still have brought something.
       if (!isHeld(error)) {
         failures += 1;
-        const isPassing = error.isPassing || error.code === 'OFFSET_MISMATCH';
+        const isPassing = isRepeated(error) || error.code === 'OFFSET_MISMATCH';
         if (!isPassing || failures >= ATTEMPTS) throw error;
       }
       const { signal } = call;

@@ -8,6 +8,7 @@ import type {
   TurnListAnswer,
 } from '@orion/contracts';
 
+import { ANSWER_MS } from '../connection.ts';
 import type { CallOptions, Connection } from '../connection.ts';
 import { TurnEvents } from '../turn-events.ts';
 import type { TurnEventsOptions } from '../turn-events.ts';
@@ -62,7 +63,11 @@ export function turnCalls(connection: Connection): TurnCalls {
   return {
     events: (turnId, reading) => new TurnEvents(connection, turnId, reading),
     poll: (turnId, query = {}, call = {}) =>
-      get(connection, path`/api/turns/${turnId}/events`, { ...call, query }),
+      get(connection, path`/api/turns/${turnId}/events`, {
+        ...call,
+        query,
+        silentMs: (query.wait ?? 0) * 1000 + ANSWER_MS,
+      }),
     get: (turnId, call) => get(connection, path`/api/turns/${turnId}`, call),
     list: (query = {}, call = {}) => get(connection, '/api/turns', { ...call, query }),
     cancel: (turnId, call) =>
