@@ -78,13 +78,13 @@ export async function pollEvents(
   let { after } = reading;
   let isOver = false;
   let left = MAX_POLLED_CHARACTERS;
-  const isFull = (): boolean =>
-    (events.length >= MAX_POLLED || left <= 0) && !(isDone && events[0]?.type === 'reset');
+  const isWhole = (): boolean => isDone && events[0]?.type === 'reset';
+  const isFull = (): boolean => (events.length >= MAX_POLLED || left <= 0) && !isWhole();
   try {
     while (!isOver && !isFull()) {
       const next = news.next();
-      // What was read together arrives at once; nothing else is waited for.
-      const waits = events.length === 0 || events.at(-1)?.type === 'reset';
+      // What was read together arrives at once; nothing else is waited for, but for the rest of what is not cut.
+      const waits = events.length === 0 || events.at(-1)?.type === 'reset' || isWhole();
       const arrived = await (waits ? next : Promise.race([next, nextTurn(null)]));
       if (arrived === null) {
         next.catch(() => undefined);
