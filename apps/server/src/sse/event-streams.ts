@@ -9,6 +9,8 @@ import { COMMENT_FRAME, RETRY_FRAME } from './frames.ts';
 const BEAT_MS = 5_000;
 /** A reader that takes nothing for so long is left. */
 const STALLED_MS = 30_000;
+/** What is written at once of a frame: what a reader takes is seen when it has taken one piece. */
+const PIECE_CHARACTERS = 16 * 1024;
 
 const HEADERS = {
   'content-type': 'text/event-stream',
@@ -34,14 +36,17 @@ export type Frames = (signal: AbortSignal) => AsyncIterable<string>;
  * The streams of server-sent events that are open in this process.
  *
  * 1. No more is read for a client than it takes: a frame is asked for when the ones before it fit into the buffer of its
- *    connection. Nothing is kept for it here.
- * 2. A client that has gone, or has not emptied that buffer for 30 s, has no stream any more.
+ *    connection. Nothing is kept for it here but the frame that it is taking.
+ * 2. A client that has gone, or has taken nothing of that buffer for 30 s, has no stream any more; one that takes a
+ *    large frame slowly keeps its own.
  * 3. A stream changes nothing of what it shows: it may end at any time, and the client resumes.
  */
 export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #seats = new Map<string, number>();
   readonly #streams = new Map<ServerResponse, Promise<void>>();
+  /** Those in the middle of a frame, where nothing else may stand. */
+  readonly #unfinished = new Set<ServerResponse>();
   readonly #ended = new AbortController();
   #stalled = 0;
 
@@ -103,9 +108,11 @@ export class EventStreams {
     return AbortSignal.any([closedSignal(response), this.#ended.signal]);
   }
 
-  /** Asks all clients to come back soon, and ends their streams and waits. */
+  /** Asks all clients to come back soon, but for those in the middle of a frame, and ends their streams and waits. */
   end(): void {
-    for (const response of this.#streams.keys()) response.end(RETRY_FRAME);
+    for (const response of this.#streams.keys()) {
+      response.end(this.#unfinished.has(response) ? undefined : RETRY_FRAME);
+    }
     this.#ended.abort(GONE);
   }
 
@@ -124,7 +131,14 @@ export class EventStreams {
     try {
       for await (const frame of frames(closed)) {
         if (closed.aborted || response.writableEnded) return;
-        if (!response.write(frame, onProgress)) await drained(response, closed);
+        for (let from = 0, to = 0; from < frame.length; from = to) {
+          to = pieceEnd(frame, from);
+          if (to < frame.length) this.#unfinished.add(response);
+          else this.#unfinished.delete(response);
+          const piece = frame.slice(from, to);
+          if (!response.write(piece, onProgress)) await drained(response, closed);
+          if (closed.aborted || response.writableEnded) return;
+        }
       }
       response.end();
     } catch (error) {
@@ -132,6 +146,7 @@ export class EventStreams {
       response.end();
     } finally {
       stop();
+      this.#unfinished.delete(response);
     }
   }
 
@@ -144,7 +159,7 @@ export class EventStreams {
     };
     const beat = (): void => {
       if (response.writableEnded) return;
-      if (response.writableLength === 0) {
+      if (response.writableLength === 0 && !this.#unfinished.has(response)) {
         response.write(COMMENT_FRAME, onProgress);
       } else if (clock.monotonic() - progressAt >= STALLED_MS) {
         this.#stalled += 1;
@@ -160,6 +175,13 @@ export class EventStreams {
 
 /** One for all: the stack of its own that each would have takes longer than most else of a stream. */
 const GONE = new DOMException('The client has gone', 'AbortError');
+
+/** A character of two halves is written as one. */
+function pieceEnd(frame: string, from: number): number {
+  const to = from + PIECE_CHARACTERS;
+  if (to >= frame.length) return frame.length;
+  return /[\uD800-\uDBFF]/u.test(frame.charAt(to - 1)) ? to - 1 : to;
+}
 
 /** Aborted when the client has gone, also if that was before. */
 function closedSignal(response: ServerResponse): AbortSignal {
