@@ -247,19 +247,40 @@ it('reports a database that never answered, and waits for one that did', async (
   expect(clock.pending()).toBe(0);
 });
 
-it('listens from the first reader to the last, and anew after that', async () => {
-  const { put, follow, listens, clock } = opened();
+it('listens from the first reader that waits to the last reader, and anew after that', async () => {
+  const { put, follow, followAll, listens, clock, stop, follower } = opened();
   put('a', 'chunk', 'done');
   put('b', 'chunk');
   const [one, two] = [follow('a'), follow('b')];
   expect([await seqOf(one), await seqOf(two)]).toEqual([1, 1]);
+  const waiting = seqOf(two);
+  await settle();
+  expect(listens).toEqual(['listens']);
   expect([await seqOf(one), await seqOf(one)]).toEqual([2, 'over']);
+  put('b', 'chunk');
+  follower.wake('b', 2);
+  expect(await waiting).toBe(2);
   expect(listens).toEqual(['listens']);
   await two.return?.();
   expect(listens).toEqual(['listens', 'stops']);
   expect(clock.pending()).toBe(0);
-  expect(await seqOf(follow('a'))).toBe(1);
+  const last = seqOf(followAll([{ turnId: 'b', after: { seq: 2, epoch: 1 } }]));
+  await settle();
   expect(listens).toEqual(['listens', 'stops', 'listens']);
+  stop.abort();
+  await last;
+});
+
+it('does not listen for 20 readers in a row that find what they ask for', async () => {
+  const { put, follow, listens, clock } = opened();
+  put('a', 'chunk');
+  for (let poll = 0; poll < 20; poll += 1) {
+    const reader = follow('a');
+    expect(await seqOf(reader)).toBe(1);
+    await reader.return?.();
+  }
+  expect(listens).toEqual([]);
+  expect(clock.pending()).toBe(0);
 });
 
 it('ends after the event done, and where nothing follows in a turn that is over', async () => {

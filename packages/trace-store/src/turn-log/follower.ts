@@ -18,8 +18,8 @@ export type FollowerOptions = {
     maxBytes: number,
   ) => Promise<readonly (News | undefined)[]>;
   /**
-   * Starts listening to other processes; called for the first reader, stopped after the last. Names the turns that have
-   * news as `<turn_no>.<last_seq>`, or `*`.
+   * Starts listening to other processes; called for the first reader that waits for news, stopped after the last reader.
+   * Names the turns that have news as `<turn_no>.<last_seq>`, or `*`.
    */
   readonly listen: (tell: (named: string) => void) => () => void;
 };
@@ -88,7 +88,6 @@ export class Follower {
     const reader: Reader = { turns: new Set(), isServed: false, next: null };
     for (const turn of turns) this.#begin(turn, reader);
     this.#readers.add(reader);
-    this.#stopListening ??= this.#options.listen((named) => this.#tell(named));
     const forget = onAbort(signal, () => this.#takeNext(reader)?.resolve([]));
     try {
       while (reader.turns.size > 0 && !signal.aborted) {
@@ -145,8 +144,14 @@ export class Follower {
     reader.next = next;
     this.#waiting.add(reader);
     for (const turn of reader.turns) this.#name(turn, turn.named);
+    // Where something is due, the answer says whether it has to wait.
+    if (![...reader.turns].some((turn) => this.#due.has(turn))) this.#listen();
     void this.#ask();
     return next.promise;
+  }
+
+  #listen(): void {
+    this.#stopListening ??= this.#options.listen((named) => this.#tell(named));
   }
 
   /** An answer is given once, and from then on the reader is busy with it. */
@@ -245,6 +250,7 @@ export class Follower {
   #deliver(reader: Reader, news: readonly TurnNews[]): void {
     reader.isServed = true;
     if (news.length > 0 || reader.turns.size === 0) this.#takeNext(reader)?.resolve(news);
+    else if (reader.next !== null) this.#listen();
   }
 
   #rest(): void {
