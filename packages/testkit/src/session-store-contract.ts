@@ -274,6 +274,24 @@ export function describeSessionStoreContract(name: string, create: SessionStoreF
       expect(await read(300_000)).toBe('');
     });
 
+    it('reads a text that was saved in many parts', async () => {
+      const test = await create();
+      const { handle } = await begun(test);
+      const parts = Array.from({ length: 20 }, (_, index) => `part ${index}\n`);
+      for (const part of parts) {
+        handle.append(part);
+        await handle.save(record);
+      }
+      await handle.release();
+      const { sessions } = await test.reopen();
+      const whole = parts.join('');
+      const start = whole.indexOf('part 8\n');
+      const read = async (from?: number, to?: number): Promise<string> =>
+        Buffer.from(await bytesOf(sessions.readContent(handle.id, from, to))).toString();
+      expect(await read()).toBe(whole);
+      expect(await read(start, start + 7)).toBe('part 8\n');
+    });
+
     it('goes on after the saved text of an owner that is dead, which stores nothing any more', async () => {
       const test = await create({ isDoomed: true });
       const { handle: old } = await begun(test);
@@ -365,6 +383,7 @@ export function describeSessionStoreContract(name: string, create: SessionStoreF
       const claimed = await sessions.claim(handle.id);
       expect(await sessions.find(handle.id)).toMatchObject({ status: 'live' });
       await claimed.handle.release();
+      expect(await sessions.list('recoverable')).toMatchObject([{ session_id: handle.id }]);
       await sessions.discard(handle.id);
       expect(await sessions.list()).toEqual([]);
     });

@@ -311,3 +311,20 @@ test('nothing is left of a session that was put away for long enough', async () 
   const left = `select 1 from file_commit where session_id = '${sessionId}'`;
   expect(await execute(own.url(), left)).toEqual([]);
 });
+
+test('a session is alive for as long as its owner confirms it, and is not put away by the one before', async () => {
+  const old = await begin();
+  const isLive = async (): Promise<unknown> => (await content.find(ROOT, old.sessionId))?.isLive;
+  const later = `update write_session set beat_at = beat_at - 9000 where session_id = '${old.sessionId}'`;
+  await execute(own.url(), later);
+  expect(await content.confirm([old])).toEqual([]);
+  await execute(own.url(), later);
+  expect(await isLive()).toBe(true);
+  await execute(own.url(), later);
+  expect(await isLive()).toBe(false);
+  const claimed = await claimOf(old);
+  if (claimed.kind !== 'claimed') throw new Error(claimed.kind);
+  expect(await content.putAway(ROOT, old.sessionId, old)).toBe(false);
+  expect(await isLive()).toBe(true);
+  expect(await content.putAway(ROOT, old.sessionId, claimed.owner)).toBe(true);
+});
