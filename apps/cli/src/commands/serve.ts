@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { loadProjects } from '@orion/agent';
 import type { Orion } from '@orion/agent';
 import { defined, OrionError, toErrorInfo } from '@orion/contracts';
-import { checkOptions, startServer } from '@orion/server';
+import { checkOptions, notListening, startServer } from '@orion/server';
 import type { RunningServer } from '@orion/server';
 
 import type { ServeOptions } from '../command-line/serve-options.ts';
@@ -41,7 +41,7 @@ export async function serveCommand(
   const isWorker = group?.isWorker() ?? false;
   if (workers !== null && !isWorker) {
     const { host, port } = checkOptions(listen);
-    return serveInWorkers(context, { count: workers, host, port }, given);
+    return serveInWorkers(context, { count: workers, host, port, notListening }, given);
   }
   const stop = watchStop({ leave });
   // A defect outside of any request leaves the process in an unknown state. What it did is stored, and its next start

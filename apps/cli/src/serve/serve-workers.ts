@@ -3,7 +3,6 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
 import { systemClock } from '@orion/contracts';
-import { notListening } from '@orion/server';
 
 import type { CommandContext } from '../process/context.ts';
 import { EXIT } from '../process/exit-code.ts';
@@ -17,17 +16,30 @@ export type WorkerPlace = {
   readonly count: number;
   readonly host: string;
   readonly port: number;
+  /** What is said of a port or address that cannot be had. */
+  readonly notListening: (error: unknown) => Error;
 };
 
 /** The parent of workers that serve at one port: keeps them alive, and passes on what it is asked. */
 export async function serveWorkers(
   { argv, screen, stdout }: Pick<CommandContext, 'argv' | 'screen' | 'stdout'>,
-  { count, host, port }: WorkerPlace,
+  { count, host, port, notListening }: WorkerPlace,
   onServing: (serving: Serving) => Promise<() => Promise<void>>,
 ): Promise<ExitCode> {
   // Each of them asks for the same port, also one that replaces the last that had it. Of an option that is repeated, the
   // last one counts.
-  const args = port === 0 ? [...argv, '--port', String(await findPort(host))] : argv;
+  const args =
+    port === 0
+      ? [
+          ...argv,
+          '--port',
+          String(
+            await findPort(host).catch((error: unknown) => {
+              throw notListening(error);
+            }),
+          ),
+        ]
+      : argv;
   const group = new WorkerGroup({
     fork: () => forkWorker(args),
     clock: systemClock,
@@ -61,11 +73,7 @@ export async function serveWorkers(
 
 async function findPort(host: string): Promise<number> {
   const server = createServer().listen({ host, port: 0 });
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    throw notListening(error);
-  }
+  await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
