@@ -28,18 +28,7 @@ export async function serveWorkers(
 ): Promise<ExitCode> {
   // Each of them asks for the same port, also one that replaces the last that had it. Of an option that is repeated, the
   // last one counts.
-  const args =
-    port === 0
-      ? [
-          ...argv,
-          '--port',
-          String(
-            await findPort(host).catch((error: unknown) => {
-              throw notListening(error);
-            }),
-          ),
-        ]
-      : argv;
+  const args = port === 0 ? [...argv, '--port', String(await findPort(host, notListening))] : argv;
   const group = new WorkerGroup({
     fork: () => forkWorker(args),
     clock: systemClock,
@@ -71,9 +60,13 @@ export async function serveWorkers(
   }
 }
 
-async function findPort(host: string): Promise<number> {
+async function findPort(host: string, notListening: WorkerPlace['notListening']): Promise<number> {
   const server = createServer().listen({ host, port: 0 });
-  await once(server, 'listening');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw notListening(error);
+  }
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
