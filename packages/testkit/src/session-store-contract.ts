@@ -222,7 +222,15 @@ export function describeSessionStoreContract(name: string, create: SessionStoreF
       expect(await handle.resolveWriting(after)).toBe('after');
       await test.write('a.txt', 'of another');
       const other = { ...result, backup_id: made.backup_id ?? '' };
-      expect(await handle.resolveWriting({ ...after, result: other })).toBe('changed_after');
+      const overtaken = { ...after, result: other };
+      await handle.recordWriting(overtaken);
+      expect(await handle.resolveWriting(overtaken)).toBe('changed_after');
+      // Its evidence may be gone when the next owner asks.
+      await handle.save(record);
+      await handle.release();
+      const claimed = await (await test.reopen()).sessions.claim(handle.id);
+      expect(claimed.writing).toMatchObject({ after: made.sha256, stands: true });
+      await claimed.handle.release();
     });
 
     it('does not know ids that are none', async () => {

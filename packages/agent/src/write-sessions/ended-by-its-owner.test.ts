@@ -1,3 +1,6 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import type { SessionContent, SessionHandle } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { SESSION_RECORD as RECORD } from '@orion/testkit/records';
@@ -87,4 +90,38 @@ test('a session that was released is not started over', async () => {
   handle.append('late');
   await handle.startOver(RECORD);
   expect(await workspace.sessions.find(handle.id)).toMatchObject({ status: 'orphan', bytes: 4 });
+});
+
+test('what was set aside stays in a session that ends where it cannot be put', async () => {
+  const { root, workspace } = await openStoredWorkspace(own, () => ({}));
+  const handle = await workspace.sessions.begin(await metadataOf(workspace));
+  handle.setAside('aside');
+  // Nothing can be put into what is no folder.
+  await mkdir(join(root, '.orion'), { recursive: true });
+  await writeFile(join(root, '.orion', 'attic'), '');
+  const { warnings } = await handle.remove();
+  expect(warnings).toContain('trailing_not_moved');
+  await rm(join(root, '.orion', 'attic'));
+  const { handle: claimed } = await workspace.sessions.claim(handle.id);
+  const { trailing = '' } = await claimed.remove();
+  expect(await readFile(trailing, 'utf8')).toBe('aside');
+});
+
+test('a session keeps its file for as long as its process lives', async () => {
+  const clock = createFakeClock(Date.now());
+  const { root, workspace } = await openStoredWorkspace(own, () => ({}), { clock });
+  const other = await openStoredWorkspace(own, () => ({}), { root });
+  const metadata = await metadataOf(workspace);
+  const handle = await workspace.sessions.begin(metadata);
+  for (let beats = 0; beats < 3; beats += 1) {
+    // For the database, time passes only so.
+    await own.execute('update write_session set beat_at = beat_at - 9000');
+    await clock.advance(3_000);
+    // The word of the process is under way.
+    await workspace.sessions.find(handle.id);
+  }
+  await expect(other.workspace.sessions.begin(await metadataOf(workspace))).rejects.toMatchObject({
+    code: 'TARGET_LOCKED',
+  });
+  await handle.release();
 });

@@ -215,3 +215,27 @@ test('what an earlier owner held is set aside by the next one, after a moment wi
   const { trailing = '' } = await (await claiming).handle.remove();
   expect(await readFile(trailing, 'utf8')).toBe('held');
 });
+
+test('a record whose statement found the text stored already is stored by the next one', async () => {
+  let isLost = false;
+  const { root, workspace } = await openWorkspace((inner) => ({
+    async append(appends) {
+      const outcomes = await inner.append(appends);
+      if (isLost) throw unavailable();
+      return outcomes;
+    },
+  }));
+  const handle = await workspace.sessions.begin(await metadataOf(workspace));
+  handle.append('one');
+  isLost = true;
+  await expect(handle.save(RECORD)).rejects.toMatchObject({ code: 'WRITE_FAILED' });
+  isLost = false;
+  handle.append('two');
+  await handle.save({ ...RECORD, idle_prompts: 7 });
+  // As of a process that was killed.
+  await own.execute(`update write_session set beat_at = 0`);
+  const next = await openStoredWorkspace(own, () => ({}), { root });
+  const { record, handle: claimed } = await next.workspace.sessions.claim(handle.id);
+  expect([record?.idle_prompts, claimed.bytes()]).toEqual([7, 6]);
+  await claimed.remove();
+});

@@ -262,6 +262,7 @@ export class StoredSession implements SessionHandle {
         if (errnoOf(error) === null && !OrionError.isInstance(error)) throw error;
         // The session stays because it contains the only copy.
         warnings.push('trailing_not_moved', this.#rescuedIn ?? this.directory);
+        await this.#saveLast();
         await this.#giveBack();
         return;
       }
