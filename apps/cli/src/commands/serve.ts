@@ -44,6 +44,9 @@ export async function serveCommand(
     return serveInWorkers(context, { count: workers, host, port, notListening }, given);
   }
   const stop = watchStop({ leave });
+  // Before that there is nothing to save, and its store may keep it waiting for long.
+  let isServing = false;
+  void stop.asked.then(() => isServing || leaveProcess(EXIT.done));
   // A defect outside of any request leaves the process in an unknown state. What it did is stored, and its next start
   // continues.
   const crash = (error: unknown): void => {
@@ -56,18 +59,12 @@ export async function serveCommand(
       tidyUp(context, opened, workspace),
     );
     let closePage = (): Promise<void> => Promise.resolve();
-    let abandoned: Promise<void> = Promise.resolve();
     try {
       const log = createLogSink(context.stderr);
       const pid = isWorker ? process.ppid : process.pid;
       const options = { orion, ...defined({ projects }), ...listen, log, pid };
-      const starting = startServer(options);
-      const server = await Promise.race([starting.catch(rethrowInOurWords), stop.asked]);
-      if (typeof server === 'string') {
-        // Whatever it waits for is of its store, which is closed now.
-        abandoned = starting.then((late) => late.stop({ drainMs: 0 })).catch(() => undefined);
-        return { exitCode: EXIT.done };
-      }
+      const server = await startServer(options).catch(rethrowInOurWords);
+      isServing = true;
       const lines = [...tokenLines(server), ...pageLines(server)];
       if (isWorker) {
         group?.tellParent({ url: server.url, lines, link: server.pageLink() });
@@ -94,7 +91,6 @@ export async function serveCommand(
     } finally {
       await closePage();
       await close();
-      await abandoned;
     }
   } finally {
     stop.dispose();

@@ -35,19 +35,21 @@ test('a question to a worker that has just been killed is no end of its parent',
 });
 
 /** With at most 64 open files. */
-async function runWithFew(script: string): Promise<string> {
-  const path = fileURLToPath(new URL(script, import.meta.url));
+async function runWithFew(script: URL): Promise<string> {
+  const path = fileURLToPath(script);
   const command = 'ulimit -n 64; exec "$0" --conditions=@orion/source "$1"';
   const { stdout } = await promisify(execFile)('sh', ['-c', command, process.execPath, path]);
   return stdout;
 }
 
 test('a worker that had no descriptor for a connection gets the next ones', async () => {
-  const answers = await runWithFew('../testing/full-worker.ts');
+  const answers = await runWithFew(new URL('../testing/full-worker.ts', import.meta.url));
   expect(answers).toBe('answered closed answered answered\n');
 });
 
 test('a worker that there are no descriptors for has ended', async () => {
-  const ended = JSON.parse(await runWithFew('../testing/full-parent.ts')) as unknown;
+  const ended = JSON.parse(
+    await runWithFew(new URL('../testing/full-parent.ts', import.meta.url)),
+  ) as unknown;
   expect(ended).toEqual({ code: 1, signal: null });
 });

@@ -10,7 +10,7 @@ import { TurnApprovals } from './turn-approvals.ts';
 
 const ACTION = { kind: 'command', command: 'ls', folder: '/w' } as const;
 
-function asking(confirm: () => Promise<void>) {
+function asking(confirm: () => Promise<void>, cancelled = new AbortController().signal) {
   const clock = createFakeClock();
   const asked: Approval[] = [];
   let isKept = true;
@@ -53,7 +53,7 @@ function asking(confirm: () => Promise<void>) {
     say: (event) => said.push(event),
     onRest: (isResting) => rests.push(isResting),
   });
-  const answer = turn.reviewCall(ACTION, 'call', signal);
+  const answer = turn.reviewCall(ACTION, 'call', cancelled);
   answer.catch(() => undefined);
   return {
     answer,
@@ -85,8 +85,22 @@ it('asks anew if the turn goes on', async () => {
 
 it('leaves the turn to its next attempt if the store has lost events of it, too', async () => {
   const gap = new OrionError({ code: 'TURN_LOG_GAP', message: 'it went back' });
-  const { answer, asked, loses } = asking(() => Promise.reject(gap));
+  let confirmed = 0;
+  const { answer, asked, loses } = asking(() => {
+    confirmed += 1;
+    return confirmed === 1 ? Promise.resolve() : Promise.reject(gap);
+  });
   await loses();
   await expect(answer).rejects.toBe(gap);
   expect(asked).toHaveLength(1);
+});
+
+it('asks nobody in a turn that was cancelled, which only the store can say after a takeover', async () => {
+  const cancel = new AbortController();
+  const { answer, asked } = asking(() => {
+    cancel.abort();
+    return Promise.resolve();
+  }, cancel.signal);
+  await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
+  expect(asked).toEqual([]);
 });

@@ -126,6 +126,9 @@ export class TurnApprovals {
     signal: AbortSignal,
   ): Promise<Approval> {
     const { turn, ids, approvals, desk, redact } = this.#options;
+    // That somebody has cancelled the turn, which an earlier owner may have heard, is heard before anybody is asked.
+    await turn.confirm();
+    signal.throwIfAborted();
     const approvalId = randomUUID();
     const asked = await turn.untilStored(() =>
       approvals.request(turn.fence, {

@@ -58,6 +58,7 @@ export async function holdServing(
         await database.transaction(requireUsable, { isLimited: false });
         return;
       } catch (error) {
+        if (released.signal.aborted) return;
         if (!isUnavailable(error)) {
           lost.abort(error);
           return;
