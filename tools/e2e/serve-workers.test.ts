@@ -5,7 +5,7 @@ import { startPostgres } from '@orion/testkit/postgres';
 import { expect } from 'vitest';
 
 import { serve } from './support/serve.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 const PROVIDER = ['--model', 'none', '--base-url', 'http://127.0.0.1:1'];
@@ -63,9 +63,7 @@ test.concurrent('a killed worker is replaced, and the parent takes all along', a
   }
 });
 
-test.concurrent('workers that stop while one of them starts have not failed', async ({
-  machine,
-}) => {
+longTest('workers that stop while one of them starts have not failed', async ({ machine }) => {
   const postgres = await startPostgres();
   try {
     const env = { DATABASE_URL: postgres.url };
@@ -82,9 +80,7 @@ test.concurrent('workers that stop while one of them starts have not failed', as
   }
 });
 
-test.concurrent('workers at an address that this machine lacks are refused', async ({
-  machine,
-}) => {
+longTest('workers at an address that this machine lacks are refused', async ({ machine }) => {
   const place = ['--port', '0', '--host', '203.0.113.7'];
   const { exitCode, stderr } = await machine.run(
     ['serve', '--workers', '2', ...place, ...PROVIDER],

@@ -229,7 +229,7 @@ describe('a connection', () => {
       .toBe(200);
   });
 
-  it('more than there may be is not handed round among workers', async () => {
+  it('more than there may be is not handed round among workers', { tags: ['long'] }, async () => {
     const script = fileURLToPath(new URL('testing/limited-worker.ts', import.meta.url));
     const parts = ['--conditions=@orion/source', script];
     const { stdout } = await promisify(execFile)(process.execPath, parts);

@@ -15,10 +15,10 @@ const ADVISORY_LOCK = 7_306_127_450_213;
  * How long a step waits for a table that somebody else uses. Everything that comes later waits behind it: all appends of
  * the servers that run.
  */
-const TABLE_LOCK = "set local lock_timeout = '2s'";
+const TABLE_LOCK = "set local lock_timeout = '1s'";
 /** Until it is tried again, so that the others get on, in milliseconds. */
-const TRY_AGAIN_MS = 5_000;
-const TRIES = 12;
+const TRY_AGAIN_MS = 3_000;
+const TRIES = 15;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
