@@ -63,22 +63,28 @@ test.concurrent('a killed worker is replaced, and the parent takes all along', a
   }
 });
 
-longTest('workers that stop while one of them starts have not failed', async ({ machine }) => {
-  const postgres = await startPostgres();
-  try {
-    const env = { DATABASE_URL: postgres.url };
-    const { running } = await serve(machine, ['--workers', '2'], { env });
-    const before = await childrenOf(running.pid);
-    process.kill(before[0] ?? 0, 'SIGKILL');
-    await waitFor('another worker', async () =>
-      (await childrenOf(running.pid)).some((pid) => !before.includes(pid)),
-    );
-    running.kill('SIGTERM');
-    expect(await running.finished).toMatchObject({ exitCode: 0 });
-  } finally {
-    await postgres.stop();
-  }
-});
+// A terminal tells all of its processes, and so does systemd.
+test.concurrent.for(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  'workers that stop while one of them starts have not failed (%s)',
+  { tags: ['long'] },
+  async (signal, { machine }) => {
+    const postgres = await startPostgres();
+    try {
+      const env = { DATABASE_URL: postgres.url };
+      const { running } = await serve(machine, ['--workers', '2'], { env });
+      const before = await childrenOf(running.pid);
+      process.kill(before[0] ?? 0, 'SIGKILL');
+      const starting = await waitFor('another worker', async () =>
+        (await childrenOf(running.pid)).find((pid) => !before.includes(pid)),
+      );
+      running.kill(signal);
+      process.kill(starting, signal);
+      expect(await running.finished).toMatchObject({ exitCode: 0 });
+    } finally {
+      await postgres.stop();
+    }
+  },
+);
 
 longTest('workers at an address that this machine lacks are refused', async ({ machine }) => {
   const place = ['--port', '0', '--host', '203.0.113.7'];

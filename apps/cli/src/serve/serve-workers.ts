@@ -7,6 +7,7 @@ import { systemClock } from '@orion/contracts';
 import type { CommandContext } from '../process/context.ts';
 import { EXIT } from '../process/exit-code.ts';
 import type { ExitCode } from '../process/exit-code.ts';
+import { STOP_SIGNALS } from '../process/leave-process.ts';
 import { watchStop } from '../process/stop-request.ts';
 import { forkWorker } from './cluster.ts';
 import { WorkerGroup } from './worker-group.ts';
@@ -73,9 +74,9 @@ async function findPort(host: string, notListening: WorkerPlace['notListening'])
   return port;
 }
 
-/** One that was asked to stop before it listened to signals ends by that. */
+/** One that was asked to stop before it listened to signals ends by that. A terminal asks all of its processes. */
 function stoppedCodeOf(end: WorkerEnd): ExitCode {
-  return end.signal === 'SIGTERM' ? EXIT.done : exitCodeOf(end);
+  return STOP_SIGNALS.some((signal) => signal === end.signal) ? EXIT.done : exitCodeOf(end);
 }
 
 /** A worker ends with a code of the command. */
