@@ -67,7 +67,7 @@ function transactionOf(sent: string): Cut | SessionCut | null {
 
 function statementOf(sent: string): Cut | SessionCut | null {
   if (sent.includes('insert into turn_event')) return 'append';
-  if (sent.includes('insert into turn (turn_id, epoch, attempt,')) return 'acquire';
+  if (sent.includes('update turn set epoch = (turn.epoch / ')) return 'acquire';
   if (sent.includes('retry_count = CASE WHEN started_on')) return 'fetch';
   if (sent.includes('insert into write_session')) return 'session_begin';
   if (sent.includes('insert into session_piece')) return 'session_append';

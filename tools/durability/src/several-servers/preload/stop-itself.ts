@@ -8,7 +8,7 @@ import { Socket } from 'node:net';
 import { interceptDisk } from '@orion/testkit/disk-faults';
 
 const { ORION_STOP_AT: at = '' } = process.env;
-const ACQUIRE = 'insert into turn (turn_id, epoch, attempt,';
+const ACQUIRE = 'update turn set epoch = (turn.epoch / ';
 /** Where the file of a task comes to lie. */
 const TARGET = /\/notes\/\d+\.md$/u;
 
