@@ -4,7 +4,8 @@ import { OrionError } from '@orion/contracts';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startFaultyProxy } from '../testing/faulty-proxy.ts';
 import { execute, useTestDatabase } from '../testing/test-database.ts';
-import { openPostgres, readUrl } from './postgres.ts';
+import { openPostgres } from './postgres.ts';
+import { readUrl } from './postgres-url.ts';
 import { SqlRefusedError } from './sql-database.ts';
 
 const PASSWORD = 'pass%2Fword-canary';

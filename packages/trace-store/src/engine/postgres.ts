@@ -2,6 +2,8 @@ import type { Client, Notification, PoolClient, PoolConfig, QueryResult } from '
 import { Socket } from 'node:net';
 import { Places } from './places.ts';
 import { nameOfHolder, takeAdvisoryLock } from './postgres-lock.ts';
+import { readUrl } from './postgres-url.ts';
+import type { PostgresOptions } from './postgres-url.ts';
 import { onAbort, SqlRefusedError, storeClosed, storeUnavailable } from './sql-database.ts';
 import type {
   SqlDatabase,
@@ -11,41 +13,21 @@ import type {
   TransactionOptions,
 } from './sql-database.ts';
 
-export type PostgresOptions = {
-  /** 6 when left out. */
-  readonly maxConnections?: number;
-  /** 5,000 when left out. */
-  readonly connectMs?: number;
-  /** 10,000 when left out. Enforced by the server, and by the client in case the server stops answering. */
-  readonly statementMs?: number;
-};
-
-const DEFAULT_MAX_CONNECTIONS = 6;
 /**
  * Connections that no transaction takes: it goes to and fro many times and may wait for a lock, and what turns append
  * and readers ask for must not wait for that.
  */
 const FOR_STATEMENTS = 2;
-const DEFAULT_CONNECT_MS = 5_000;
-const DEFAULT_STATEMENT_MS = 10_000;
-/**
- * After which a transaction is undone whose process says nothing more. One that froze must not keep the rows of a turn,
- * or of its job, locked until its heartbeat runs out after 10 s: nobody could take over what else it ran before that.
- */
-const MAX_SILENT_MS = 5_000;
-const IDLE_MS = 30_000;
 const RECONNECT_MS = 1_000;
 /** The longest time of a timer, 24 days: the client's own limit of a query cannot be switched off. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** A process that froze between two statements is undone all the same (`MAX_SILENT_MS`): others wait for its locks. */
+/** A process that froze between two statements is undone all the same, after 5 s: others wait for its locks. */
 const NO_LIMITS = 'set local statement_timeout = 0; set local lock_timeout = 0';
 /** How long pending statements have to finish when the database is closed; then their connections are cut. */
 const CLOSE_GRACE_MS = 250;
 
 /** Ours with this beginning change nothing: what reads and writes at once begins with `with`, `insert` or `update`. */
 const READING = /^\s*select\b/iu;
-/** The types int8, int2, int4, oid, float4 and float8. */
-const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701]);
 /** SQLSTATE classes that are about the statement: features, cardinality, data, constraints, syntax. */
 const REFUSALS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42']);
 /** Retrying cannot help: wrong password, no such database. */
@@ -56,9 +38,9 @@ const READ_ONLY = '25006';
 /**
  * A small pool of connections to a Postgres server. Creating it does not connect.
  *
- * 1. Everything that the driver would read from the environment or a password file is set here: the URL alone decides.
- * 2. Every wait has a limit: for a connection, for a statement, for a server that stopped answering. Only a transaction
- *    that asks for it has none.
+ * 1. Everything that the driver would read from the environment or a password file is set: the URL alone decides.
+ * 2. Every wait has a limit: for a connection, for a statement, for a server that stopped answering. The statements
+ *    of a transaction that asks for it have none.
  * 3. A connection is reused only if the server reported the end of its last statement, successful or not.
  * 4. No error contains the password.
  * 5. Transactions never hold all connections, if there are several: a single statement does not wait for their ends.
@@ -287,80 +269,6 @@ function messageOf(error: Error): string {
     if (first instanceof Error) return first.message;
   }
   return error.name;
-}
-
-/** Exported for its test. */
-export function readUrl(
-  text: string,
-  options: PostgresOptions,
-): { config: PoolConfig; conceal: (message: string) => string } {
-  // The platform's own error contains the whole URL, password included.
-  if (!URL.canParse(text)) throw notAUrl();
-  const url = new URL(text);
-  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') throw notAUrl();
-  const password = decode(url.password);
-  const user = decode(url.username) || 'postgres';
-  const database = decode(url.pathname.slice(1)) || user;
-  const statementMs = options.statementMs ?? DEFAULT_STATEMENT_MS;
-  const config: PoolConfig = {
-    // A path in `host` is the folder of a local socket.
-    host: url.searchParams.get('host') ?? (hostOf(url) || 'localhost'),
-    port: Number(url.searchParams.get('port') ?? (url.port || '5432')),
-    user,
-    // A function is used as it is; an empty string would make the driver look for another password.
-    password: () => password,
-    database,
-    ssl: readSsl(url.searchParams),
-    sslnegotiation: 'postgres',
-    application_name: 'orion',
-    client_encoding: 'UTF8',
-    options: url.searchParams.get('options') ?? '-c timezone=UTC',
-    statement_timeout: statementMs,
-    query_timeout: statementMs + 1_000,
-    lock_timeout: statementMs,
-    idle_in_transaction_session_timeout: Math.min(statementMs + 1_000, MAX_SILENT_MS),
-    connectionTimeoutMillis: options.connectMs ?? DEFAULT_CONNECT_MS,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    max: options.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
-    idleTimeoutMillis: IDLE_MS,
-    allowExitOnIdle: true,
-    types: {
-      // 64-bit numbers become numbers: ours are all in the safe range. JSON stays text.
-      getTypeParser: (oid: number) => (NUMBERS.has(oid) ? Number : String),
-    },
-  };
-  const secrets = [url.password, password].filter((secret) => secret !== '');
-  return {
-    config,
-    conceal: (message) =>
-      secrets.reduce((shown, secret) => shown.replaceAll(secret, '[REDACTED]'), message),
-  };
-}
-
-function notAUrl(): Error {
-  return storeUnavailable('The database is not named by a postgres:// URL', { retryable: false });
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** Of an IPv6 address the URL has brackets, and a connection has none. */
-function hostOf({ hostname }: URL): string {
-  return decode(hostname).replace(/^\[(.*)\]$/u, '$1');
-}
-
-function readSsl(parameters: URLSearchParams): boolean | { rejectUnauthorized: boolean } {
-  const mode = parameters.get('sslmode');
-  // What the driver's own URLs say for it.
-  if (mode === null) return ['true', '1'].includes(parameters.get('ssl') ?? '');
-  if (mode === 'no-verify') return { rejectUnauthorized: false };
-  return !['disable', 'allow', 'prefer'].includes(mode);
 }
 
 /** The driver's types lack it. */

@@ -1,6 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-
-import { OrionError } from '@orion/contracts';
+import { OrionError, sleep, systemClock } from '@orion/contracts';
 import { oldestServing } from '../engine/postgres-lock.ts';
 import { SqlRefusedError } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRunner } from '../engine/sql-database.ts';
@@ -67,7 +65,7 @@ async function withoutWaiting(step: () => Promise<void>): Promise<void> {
       if (!isInUse(error)) throw error;
       if (tries === TRIES) throw tableInUse(error);
     }
-    await wait(TRY_AGAIN_MS);
+    await sleep(systemClock, TRY_AGAIN_MS);
   }
 }
 
