@@ -25,7 +25,7 @@ export function tellParent(serving: Serving): void {
 export function forkWorker(args: readonly string[]): Worker {
   cluster.setupPrimary({ args: [...args] });
   const worker = forked();
-  if (worker === null) return UNSTARTED;
+  if (worker === null) return unstarted();
   closeUntaken(worker);
   let onAnswer = (): void => undefined;
   const { promise: serving, resolve } = Promise.withResolvers<Serving>();
@@ -52,13 +52,15 @@ export function forkWorker(args: readonly string[]): Worker {
   };
 }
 
-const UNSTARTED: Worker = {
-  pid: 0,
-  serving: new Promise(() => undefined),
-  ended: Promise.resolve({ code: 1, signal: null }),
-  ask: () => undefined,
-  signal: () => undefined,
-};
+function unstarted(): Worker {
+  return {
+    pid: 0,
+    serving: new Promise(() => undefined),
+    ended: Promise.resolve({ code: 1, signal: null }),
+    ask: () => undefined,
+    signal: () => undefined,
+  };
+}
 
 /** Null where this process has no descriptors left for it, or the system no room. */
 function forked(): ClusterWorker | null {

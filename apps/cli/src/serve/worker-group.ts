@@ -14,6 +14,7 @@ export type WorkerEnd = { readonly code: number | null; readonly signal: string 
 
 /** A process that serves, as its parent sees it. */
 export type Worker = {
+  /** 0 for one that could not be started. */
   readonly pid: number;
   readonly serving: Promise<Serving>;
   readonly ended: Promise<WorkerEnd>;
@@ -110,7 +111,11 @@ export class WorkerGroup {
       if (isStopping.aborted) return end;
       pauseMs = pauseAfter(clock.monotonic() - beganAt, pauseMs);
       const how = end.signal ?? `exit code ${end.code}`;
-      say(`The worker ${worker.pid} ended (${how}). Another one starts in ${pauseMs / 1000} s.`);
+      const what =
+        worker.pid === 0
+          ? 'A worker could not be started'
+          : `The worker ${worker.pid} ended (${how})`;
+      say(`${what}. Another one starts in ${pauseMs / 1000} s.`);
       await sleep(clock, pauseMs, isStopping);
       if (isStopping.aborted) return end;
     }

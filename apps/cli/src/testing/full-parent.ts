@@ -3,7 +3,7 @@ import { openSync } from 'node:fs';
 
 import { forkWorker } from '../serve/cluster.ts';
 
-// What is written needs none.
+// It is opened while there are descriptors.
 process.stdout.write('');
 try {
   for (;;) openSync('/dev/null', 'r');

@@ -25,9 +25,7 @@ async function ask(port: number): Promise<string> {
 
 if (cluster.isPrimary) {
   const worker = forkWorker([]);
-  const [{ port }] = (await once(cluster, 'listening').then(([, address]) => [address])) as [
-    { port: number },
-  ];
+  const [, { port }] = (await once(cluster, 'listening')) as [unknown, { port: number }];
   const [other] = Object.values(cluster.workers ?? {});
   const tell = async (what: string): Promise<void> => {
     const told = once(cluster, 'message');
