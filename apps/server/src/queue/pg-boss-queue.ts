@@ -112,8 +112,8 @@ export class PgBossQueue implements TurnQueue {
   }
 
   /** The same on jobs that something else than the engine keeps. */
-  static over(jobs: TurnJobs, options: PgBossQueueOptions): Promise<PgBossQueue> {
-    return Promise.resolve(new PgBossQueue(options, jobs));
+  static over(jobs: TurnJobs, options: PgBossQueueOptions): PgBossQueue {
+    return new PgBossQueue(options, jobs);
   }
 
   async submit(turnId: string, transaction: StoreTransaction, place: QueuePlace): Promise<void> {

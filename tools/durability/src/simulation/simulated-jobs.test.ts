@@ -21,7 +21,7 @@ describeTurnQueueContract('of the simulation', async (perProject) => {
   const { servedTurns: turns, turnLog: log } = store;
   const errors: unknown[] = [];
   let isKilled = false;
-  const open = (isFirst: boolean): Promise<PgBossQueue> => {
+  const open = (isFirst: boolean): PgBossQueue => {
     const guarded: SqlDatabase = {
       ...database,
       transaction: (work) =>
@@ -40,8 +40,8 @@ describeTurnQueueContract('of the simulation', async (perProject) => {
     });
   };
   return {
-    queue: await open(true),
-    next: () => open(false),
+    queue: open(true),
+    next: () => Promise.resolve(open(false)),
     async kill() {
       isKilled = true;
       await database.run(AGE);

@@ -97,7 +97,7 @@ async function start(
   const report = (what: string, error: unknown): void => {
     if (isDefect(error)) world.fail(`${what}: ${String(error)}`);
   };
-  const queue = await PgBossQueue.over(
+  const queue = PgBossQueue.over(
     new SimulatedJobs(connection, () => world.chance.isLikely(duplicates())),
     {
       database: {
