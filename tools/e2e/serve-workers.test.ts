@@ -48,16 +48,26 @@ test.concurrent('a killed worker is replaced, and the parent takes all along', a
     await see(3);
     const announced = String(await machine.read('.orion/server/server.json'));
     expect(announced).toContain(String(served.running.pid));
-    // It stays while one of them stops.
-    const [, , other = ''] = seen();
-    process.kill(Number(other.slice('orion-'.length)), 'SIGTERM');
-    await served.running.waitForStderr('ended (exit code 0)');
-    expect(String(await machine.read('.orion/server/server.json'))).toBe(announced);
-    await see(4);
     served.running.kill('SIGKILL');
     await served.running.finished;
-    for (const name of [...seen()].filter((each) => each !== one && each !== other))
+    for (const name of [...seen()].filter((each) => each !== one))
       await waitFor(`the end of ${name}`, () => !isThere(Number(name.slice('orion-'.length))));
+  } finally {
+    await postgres.stop();
+  }
+});
+
+longTest('a worker that stops leaves the address to the others', async ({ machine }) => {
+  const postgres = await startPostgres();
+  try {
+    const env = { DATABASE_URL: postgres.url };
+    const { running } = await serve(machine, ['--workers', '2'], { env });
+    const announced = String(await machine.read('.orion/server/server.json'));
+    process.kill((await childrenOf(running.pid))[0] ?? 0, 'SIGTERM');
+    await running.waitForStderr('ended (exit code 0)');
+    expect(String(await machine.read('.orion/server/server.json'))).toBe(announced);
+    running.kill('SIGTERM');
+    expect(await running.finished).toMatchObject({ exitCode: 0 });
   } finally {
     await postgres.stop();
   }

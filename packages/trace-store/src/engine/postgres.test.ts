@@ -374,19 +374,23 @@ test('a statement does not wait for transactions, however many there are', async
   await database.close();
 }, 30_000);
 
-test('a transaction without limits may take long for a statement, and not say nothing', async () => {
-  const database = await openPostgres(own.url(), { statementMs: 50 });
-  onTestFinished(() => database.close());
-  const statement = (): Promise<unknown> =>
-    database.transaction((inside) => inside.all('select pg_sleep(1.2)'), { isLimited: false });
-  await statement();
-  const silent = database.transaction(
-    async (inside) => {
-      await inside.all('select 1');
-      await wait(1_500);
-      await inside.all('select 1');
-    },
-    { isLimited: false },
-  );
-  expect(await errorOf(silent)).toMatchObject({ code: 'STORE_UNAVAILABLE' });
-});
+test(
+  'a transaction without limits may take long for a statement, and not say nothing',
+  { tags: ['long'] },
+  async () => {
+    const database = await openPostgres(own.url(), { statementMs: 50 });
+    onTestFinished(() => database.close());
+    const statement = (): Promise<unknown> =>
+      database.transaction((inside) => inside.all('select pg_sleep(1.2)'), { isLimited: false });
+    await statement();
+    const silent = database.transaction(
+      async (inside) => {
+        await inside.all('select 1');
+        await wait(1_500);
+        await inside.all('select 1');
+      },
+      { isLimited: false },
+    );
+    expect(await errorOf(silent)).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  },
+);

@@ -106,23 +106,27 @@ test('Postgres: a program opens a newer store if every step says that it may', a
   await expect(openAt(location).turnLog.epochOf('turn')).rejects.toMatchObject(refused);
 });
 
-test('Postgres: a step waits for a table without keeping appends waiting', async () => {
-  const location = await newPostgres();
-  const { turnLog } = openAt(location);
-  const { epoch } = await turnLog.acquire('running', 1);
-  // As a dump does.
-  const reader = new Client({ connectionString: location.url });
-  await reader.connect();
-  await reader.query('begin; select 1 from turn');
-  const upgraded = upgrade(location, ADDS);
-  const waits = async (): Promise<number> =>
-    (await execute(location.url, 'select 1 from pg_locks where not granted')).length;
-  await expect.poll(waits, { timeout: 5_000 }).toBeGreaterThan(0);
-  await turnLog.append('running', epoch, 1, [{ seq: 1, kind: 'chunk', data: null }]);
-  await reader.query('commit');
-  await reader.end();
-  await upgraded;
-}, 30_000);
+test(
+  'Postgres: a step waits for a table without keeping appends waiting',
+  { tags: ['long'], timeout: 30_000 },
+  async () => {
+    const location = await newPostgres();
+    const { turnLog } = openAt(location);
+    const { epoch } = await turnLog.acquire('running', 1);
+    // As a dump does.
+    const reader = new Client({ connectionString: location.url });
+    await reader.connect();
+    await reader.query('begin; select 1 from turn');
+    const upgraded = upgrade(location, ADDS);
+    const waits = async (): Promise<number> =>
+      (await execute(location.url, 'select 1 from pg_locks where not granted')).length;
+    await expect.poll(waits, { timeout: 5_000 }).toBeGreaterThan(0);
+    await turnLog.append('running', epoch, 1, [{ seq: 1, kind: 'chunk', data: null }]);
+    await reader.query('commit');
+    await reader.end();
+    await upgraded;
+  },
+);
 
 test('Postgres: a step is not taken while a server runs that cannot work with it', async () => {
   const location = await newPostgres();
