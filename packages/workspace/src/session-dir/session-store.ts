@@ -263,7 +263,15 @@ export class DiskSessionStore implements SessionStore {
 
   /** Before the session is taken over, which leaves files: whoever waits for the target asks again and again. */
   async #requireFreeTarget(metadata: SessionMetadata): Promise<void> {
-    await this.#locks.requireFree(await this.#realPathOf(metadata), metadata.target.path);
+    const realPath = await this.#realPathOf(metadata);
+    try {
+      await this.#locks.requireFree(realPath, metadata.target.path);
+    } catch (error) {
+      // Another process has recovered the session since it was looked up.
+      const { session_id: id } = metadata;
+      if (await this.#locks.belongsTo(realPath, id)) throw sessionBusy(id);
+      throw error;
+    }
   }
 
   /** The current location of its target, with links resolved. */
