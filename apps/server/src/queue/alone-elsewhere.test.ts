@@ -76,7 +76,7 @@ it('takes other turns while a second one waits to run alone', async () => {
   expect(second.errors).toEqual([]);
 });
 
-it('takes over a turn that ran alone in a process that died', async () => {
+it('takes over a turn that ran alone in a process that died', { tags: ['long'] }, async () => {
   const store = await openTestStore();
   const suspect = randomUUID();
   const first = await openProcess(store, [suspect]);

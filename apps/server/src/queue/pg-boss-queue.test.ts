@@ -8,7 +8,7 @@ import { createFakeClock, describeTurnQueueContract } from '@orion/testkit';
 import { PgBoss } from 'pg-boss';
 import { expect, it, onTestFinished } from 'vitest';
 
-import { makeDatabase } from '../testing/test-database.ts';
+import { makeDatabase, makeEmptyDatabase } from '../testing/test-database.ts';
 import { newTurn, openQueue, openTestStore } from '../testing/test-queue.ts';
 import { ALONE, PgBossJobs } from './pg-boss-jobs.ts';
 import { PgBossQueue } from './pg-boss-queue.ts';
@@ -385,7 +385,7 @@ it('leaves room for other projects where one has more turns than it may run', as
 });
 
 it('needs no right to create a schema that is there', async () => {
-  const url = await makeDatabase();
+  const url = await makeEmptyDatabase();
   const administrator = await openTestStore(url);
   const user = `orion_user_${randomUUID().slice(0, 8)}`;
   const run = (text: string) => administrator.engineDatabase?.executeSql(text);
@@ -408,7 +408,7 @@ it('needs no right to create a schema that is there', async () => {
 });
 
 it('is opened by several processes at once, of which one makes the tables', async () => {
-  const url = await makeDatabase();
+  const url = await makeEmptyDatabase();
   const stores = await Promise.all(Array.from({ length: 6 }, () => openTestStore(url)));
   for (const store of stores) await store.servedTurns.count({});
   const opened = await Promise.all(stores.map((store) => openQueue(store, { clock: systemClock })));

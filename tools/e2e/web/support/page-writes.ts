@@ -20,11 +20,8 @@ export type PageWrite = PageSurroundings & {
  */
 export const LONG_TEXT = numbered('a line of a document that takes minutes, number', 1, 20_000);
 
-/** Whether this is `npm run test:web`, which runs all of them. */
-export const IS_EVERY_TEST = process.env['ORION_EVERY_WEB_TEST'] === '1';
-
-/** Left to that. */
-export const fully = test.runIf(IS_EVERY_TEST);
+/** Left to `npm run test:web`, which runs all of them. */
+export const fully = test.runIf(process.env['ORION_EVERY_WEB_TEST'] === '1');
 
 export async function startWriting(
   machine: Sandbox,
