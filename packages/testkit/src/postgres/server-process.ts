@@ -34,6 +34,8 @@ const SETTINGS = {
   unix_socket_directories: '',
   fsync: 'off',
   shared_buffers: '16MB',
+  // A server of ours takes up to nine, and there may be as many servers as somebody wants to try.
+  max_connections: '400',
 };
 const RESTART_ATTEMPTS = 50;
 const RESTART_PAUSE_MS = 100;
