@@ -11,6 +11,7 @@ import { textOfLoaded } from './support/loaded.ts';
 import { configureUser } from './support/mcp.ts';
 import type { Sandbox } from './support/sandbox.ts';
 import { LAST_WORD, numbered, writeDocument } from './support/scripts.ts';
+import { copyConversation } from './support/stored.ts';
 import { longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
@@ -154,6 +155,25 @@ longTest('completes the ids of everything that a workspace has', async ({ machin
   expect(await completed('outputs', 'stats')).toContain(`${id}\t`);
   expect(await completed('mcp', 'test')).toBe('files\tstdio\n:4\n');
 });
+
+longTest(
+  'completes an id by its beginning however many newer ones there are',
+  async ({ machine }) => {
+    const provider = await machine.provider({ behaviours: [LAST_WORD] });
+    const ended = await machine.ask(provider, ['--json']);
+    const oldest = ended.events()[0]?.conversationId ?? '';
+    copyConversation(machine, oldest, 60);
+    const completed = async (typed: string): Promise<readonly string[]> =>
+      (await machine.run(['complete', '--', 'run', '--resume', typed])).stdout.trim().split('\n');
+    const newest = await completed('');
+    expect(newest).toHaveLength(51);
+    expect(newest.join('\n')).not.toContain(oldest);
+    expect(await completed(oldest.slice(0, 8))).toEqual([
+      expect.stringContaining(`${oldest}\t`),
+      ':4',
+    ]);
+  },
+);
 
 longTest('loads nothing of it for any other command', async ({ machine }) => {
   const script = 'shellCompDirectiveKeepOrder';

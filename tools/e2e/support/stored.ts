@@ -50,6 +50,30 @@ export async function loggedKinds(
   }
 }
 
+/** So many newer conversations that say the same. */
+export function copyConversation(machine: Sandbox, conversationId: string, count: number): void {
+  const database = new DatabaseSync(machine.path('.orion', 'orion.db'));
+  try {
+    const columns = database
+      .prepare('select name from pragma_table_info(?)')
+      .all('conversation')
+      .map(({ name }) => String(name));
+    const changed: Readonly<Record<string, string>> = {
+      conversation_id: `'copy-' || number`,
+      updated_at: 'updated_at + number',
+    };
+    database.exec(
+      `with recursive numbers (number) as
+         (select 1 union all select number + 1 from numbers where number < ${count})
+       insert into conversation (${columns.join(', ')})
+       select ${columns.map((name) => changed[name] ?? name).join(', ')}
+       from conversation, numbers where conversation_id = '${conversationId}'`,
+    );
+  } finally {
+    database.close();
+  }
+}
+
 /** As if everything in the turn log had happened so many days ago. */
 export function ageTurns(machine: Sandbox, days: number): void {
   const database = new DatabaseSync(machine.path('.orion', 'orion.db'));

@@ -42,13 +42,13 @@ function directiveOf({ kind }: Wanted): number {
 }
 
 async function idsFor(wanted: Wanted, context: CommandContext): Promise<readonly Candidate[]> {
-  const { kind, workspace } = wanted;
+  const { kind, prefix, workspace } = wanted;
   if (kind === null || kind === 'files' || kind === 'folders') return [];
   try {
     const { idsOf } = await import('./ids.ts');
     // The shell has not read the words yet.
     const cwd = workspace?.replace(/^~(?=\/|$)/u, context.homeDirectory ?? '~');
-    return await idsOf(kind, context, defined({ cwd }));
+    return await idsOf(kind, prefix, context, defined({ cwd }));
   } catch {
     return [];
   }

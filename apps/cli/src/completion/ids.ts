@@ -10,17 +10,22 @@ import type { Candidate, IdKind } from './wanted.ts';
 
 /** As many as a person looks through. */
 const LISTED = 50;
+/** As many of the newest are looked through for one that begins as typed. */
+const SEARCHED = 1_000;
 
-/** The ids of one kind that a workspace has, the newest first. Looking leaves nothing behind. */
+/** The ids of one kind that begin like this, the newest first. Looking leaves nothing behind. */
 export async function idsOf(
   kind: IdKind,
+  prefix: string,
   context: CommandContext,
   options: TurnOptions,
 ): Promise<readonly Candidate[]> {
   const now = Date.now();
+  const limit = prefix === '' ? LISTED : SEARCHED;
   const found: Candidate[] = [];
   const add = (value: string, ...about: readonly string[]): void => {
-    if (found.length < LISTED) found.push({ value, description: about.join(', ') });
+    if (found.length < LISTED && value.startsWith(prefix))
+      found.push({ value, description: about.join(', ') });
   };
   switch (kind) {
     case 'sessions':
@@ -41,14 +46,14 @@ export async function idsOf(
       break;
     case 'conversations':
       await withStore(context, options, async ({ store, project }) => {
-        for (const one of await store.conversations.list({ limit: LISTED, ...project })) {
+        for (const one of await store.conversations.list({ limit, ...project })) {
           add(one.conversationId, one.title, formatAge(now - one.updatedAt));
         }
       });
       break;
     case 'turns':
       await withStore(context, options, async ({ store, project }) => {
-        const turns = { type: 'turn_started', limit: LISTED, ...project };
+        const turns = { type: 'turn_started', limit, ...project };
         for (const { requestId, timestamp } of await store.traces.query(turns)) {
           if (requestId !== null) add(requestId, formatAge(now - timestamp));
         }
@@ -57,7 +62,7 @@ export async function idsOf(
     case 'outputs':
       await withStore(context, options, async ({ store, project }) => {
         const { outputs } = await store.toolOutputs.list({
-          limit: LISTED,
+          limit,
           ...defined({ project_id: project.projectId }),
         });
         for (const output of outputs) add(output.id, output.tool_name);
