@@ -16,7 +16,7 @@ import { forkWorker } from './cluster.ts';
 test('a worker that cannot be started has ended', async () => {
   cluster.setupPrimary({ cwd: '/nowhere' });
   onTestFinished(() => cluster.setupPrimary({ cwd: undefined }));
-  await expect(forkWorker([]).ended).resolves.toEqual({ code: 1, signal: null });
+  await expect(forkWorker([]).ended).resolves.toEqual({ code: null, signal: null });
 });
 
 test('a question to a worker that has just been killed is no end of its parent', async () => {
@@ -51,5 +51,10 @@ test('a worker that there are no descriptors for has ended', async () => {
   const ended = JSON.parse(
     await runWithFew(new URL('../testing/full-parent.ts', import.meta.url)),
   ) as unknown;
-  expect(ended).toEqual({ code: 1, signal: null });
+  expect(ended).toEqual({ code: null, signal: null });
+});
+
+test('says so when there are no descriptors for the first worker', async () => {
+  const said = await runWithFew(new URL('../testing/full-group.ts', import.meta.url));
+  expect(said).toBe('1: A worker could not be started.\n');
 });

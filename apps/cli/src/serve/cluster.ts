@@ -7,6 +7,7 @@ import type { Serving, Worker, WorkerEnd } from './worker-group.ts';
 
 type Message = { readonly serving: Serving } | 'alive';
 const QUESTION = 'alive?';
+const UNSTARTED: WorkerEnd = { code: null, signal: null };
 
 /** Whether this process is a worker: it ends with its parent, also where that is killed. */
 export function isWorker(): boolean {
@@ -37,7 +38,7 @@ export function forkWorker(args: readonly string[]): Worker {
     worker.once('exit', (code, signal) => end({ code, signal }));
     // Such as a question to one that has just ended, which says so itself. One that could not be started says nothing.
     worker.on('error', () => {
-      if (worker.process.pid === undefined) end({ code: 1, signal: null });
+      if (worker.process.pid === undefined) end(UNSTARTED);
     });
   });
   return {
@@ -56,7 +57,7 @@ function unstarted(): Worker {
   return {
     pid: 0,
     serving: new Promise(() => undefined),
-    ended: Promise.resolve({ code: 1, signal: null }),
+    ended: Promise.resolve(UNSTARTED),
     ask: () => undefined,
     signal: () => undefined,
   };

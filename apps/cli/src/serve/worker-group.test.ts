@@ -108,6 +108,9 @@ it('replaces what ends, later and later while none lives for long', async () => 
     expect(workers).toHaveLength(length + 1);
   }
   expect(said.at(-1)).toBe('The worker 3 ended (SIGKILL). Another one starts in 2 s.');
+  workers.at(-1)?.end({});
+  await advance(0);
+  expect(said.at(-1)).toBe('A worker could not be started. Another one starts in 4 s.');
   expect(pauseAfter(9_999, 20_000)).toBe(30_000);
   expect(pauseAfter(10_000, 20_000)).toBe(500);
 });

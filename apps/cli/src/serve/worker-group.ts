@@ -10,11 +10,11 @@ export type Serving = {
   readonly link: string | null;
 };
 
+/** Without a code or a signal, it could not be started. */
 export type WorkerEnd = { readonly code: number | null; readonly signal: string | null };
 
 /** A process that serves, as its parent sees it. */
 export type Worker = {
-  /** 0 for one that could not be started. */
   readonly pid: number;
   readonly serving: Promise<Serving>;
   readonly ended: Promise<WorkerEnd>;
@@ -28,6 +28,9 @@ export type WorkerGroupOptions = {
   readonly clock: Clock;
   readonly say: (line: string) => void;
 };
+
+/** What is said of a worker that the system has no room for. */
+export const UNSTARTED = 'A worker could not be started';
 
 /**
  * How often a worker is asked whether it is alive, and how many questions it may leave without an answer. It is over
@@ -110,11 +113,8 @@ export class WorkerGroup {
       ended.abort();
       if (isStopping.aborted) return end;
       pauseMs = pauseAfter(clock.monotonic() - beganAt, pauseMs);
-      const how = end.signal ?? `exit code ${end.code}`;
-      const what =
-        worker.pid === 0
-          ? 'A worker could not be started'
-          : `The worker ${worker.pid} ended (${how})`;
+      const how = end.signal ?? (end.code === null ? null : `exit code ${end.code}`);
+      const what = how === null ? UNSTARTED : `The worker ${worker.pid} ended (${how})`;
       say(`${what}. Another one starts in ${pauseMs / 1000} s.`);
       await sleep(clock, pauseMs, isStopping);
       if (isStopping.aborted) return end;
