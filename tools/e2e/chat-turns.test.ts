@@ -77,7 +77,7 @@ describe('stopping and leaving', () => {
       }
       terminal.type('\u0003');
       await terminal.waitForOutput('Not run, as you stopped: /new');
-      await terminal.waitForOutput('Not sent, as you stopped');
+      await terminal.waitForOutput('Not sent, because you stopped the turn');
       await terminal.waitForOutput('Paused (ABORTED)');
       await waitFor('the empty queue', async () => (await stored()).length === 0);
       const asked = (): number =>
@@ -265,7 +265,7 @@ describe('approvals', () => {
     // It is shown anew, and shortened again.
     terminal.type('y\r');
     await terminal.waitForOutput('ell the model why not', 4);
-    expect(terminal.output()).toContain('Not taken for a yes: ');
+    expect(terminal.output()).toContain('Your yes does not count yet: ');
     expect(String(await machine.read('a.txt'))).toContain('old 300');
     terminal.type('d\r');
     await terminal.waitForOutput('ell the model why not', 5);
@@ -333,7 +333,7 @@ describe('approvals', () => {
     terminal.type('y\r');
     const paused = await terminal.waitForOutput('Turn ended: paused');
     expect(paused).toContain('Paused (TARGET_CHANGED)');
-    expect(paused).toContain('/writes has what can be done with it.');
+    expect(paused).toContain('/writes shows what you can do with it.');
     expect(paused).not.toContain('--on-conflict');
     expect(String(await machine.read('a.txt'))).toBe('mine\n');
     terminal.type('/writes\r');

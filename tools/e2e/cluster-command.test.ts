@@ -29,7 +29,7 @@ async function start(machine: Sandbox, args: readonly string[] = []): Promise<Te
     ['/bin/sh', '-c', '"$@"; exit $?', 'sh', ...words, ...args, '--port', '0', ...at(provider)],
     { columns: 300 },
   );
-  await terminal.waitForOutput('2 workers serve.');
+  await terminal.waitForOutput('2 workers are ready.');
   return terminal;
 }
 

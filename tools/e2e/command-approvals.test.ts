@@ -78,7 +78,7 @@ test.concurrent('refuses what nobody would read to its end, and says so', async 
   });
   const { exitCode, output } = await machine.terminal(['run', ...at(provider), 'go']).finished;
   expect(exitCode).toBe(0);
-  expect(output.match(/it is too long to be judged/gu)).toHaveLength(2);
+  expect(output.match(/it is too long to review/gu)).toHaveLength(2);
   expect(output).not.toContain('(y/N');
   expect(await machine.exists('made')).toBe(false);
 });

@@ -52,7 +52,7 @@ test.concurrent('issue 12, 3: a trigger that never ends does not keep a text fro
     .filter((event) => event.type === 'chunk' && event.source === 'notice');
   expect(told).toMatchObject([
     {
-      content: `${machine.path('.orion', 'orion.db')} is not used as the store: it contains something other than a store of Orion. Move it away, or name another folder with ORION_STATE_DIR. The turn goes on with a store in memory: what is said and done in it is not there in later ones.\n`,
+      content: `${machine.path('.orion', 'orion.db')} is not used as the store: it contains something other than a store of Orion. Move it away, or name another folder with ORION_STATE_DIR. The turn goes on with a store in memory: later turns do not know what was said and done in it.\n`,
     },
   ]);
   expect(ended.result().notStored).toBeUndefined();

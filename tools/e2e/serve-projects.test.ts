@@ -77,7 +77,7 @@ longTest('have names and whole paths', async ({ machine }) => {
   const all = await refused({ '1': '/tmp', a: 'relative', b: '~other/x', c: 1, 'd e': '/tmp' });
   for (const name of ['1', 'd e']) expect(all).toContain(`projects.${name} is not a name`);
   for (const name of ['a', 'b', 'c'])
-    expect(all).toContain(`projects.${name} must be a whole path`);
+    expect(all).toContain(`projects.${name} must be an absolute path`);
 });
 
 longTest('each have their own file, and their own trust', async ({ machine }) => {

@@ -96,7 +96,7 @@ describe('R246: orion undo', () => {
     const refused = await machine.run(['undo']);
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toContain(
-      'orion: TARGET_CHANGED: "a.txt" was changed after what is to be undone; nothing was changed.\n',
+      'orion: TARGET_CHANGED: "a.txt" was edited after the change that is to be undone; nothing was undone.\n',
     );
     expect(refused.stderr).toContain(
       '--force restores the previous bytes anyway and keeps the present ones as a backup.\n',

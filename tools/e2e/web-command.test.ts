@@ -53,6 +53,9 @@ test.concurrent('finds the token that the server keeps, and says when no server 
   });
   const gone = await machine.run(['web'], { env });
   other.close();
-  expect([gone.exitCode, gone.stderr]).toEqual([1, expect.stringContaining('No server runs')]);
+  expect([gone.exitCode, gone.stderr]).toEqual([
+    1,
+    expect.stringContaining('No server is running'),
+  ]);
   expect(connections).toBe(0);
 });

@@ -45,9 +45,6 @@ export class OrionClientError extends Error {
 }
 
 const PASSING: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
-/** A server that wants to be left alone for longer is not believed. */
-const MAX_SECONDS = 3_600;
-
 /** A server that wants to be left alone for longer is not asked again: nobody may want the answer by then. */
 const LONGEST_WAIT_MS = 30_000;
 
@@ -60,8 +57,9 @@ export function isRepeated({ isPassing, retryAfterMs }: OrionClientError): boole
 export async function errorOf(answer: Response): Promise<OrionClientError> {
   const { status } = answer;
   const text = await answer.text().catch(() => '');
-  const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN);
-  const retryAfterMs = seconds >= 0 && seconds <= MAX_SECONDS ? seconds * 1000 : null;
+  // A date would need a clock that both have in common.
+  const [seconds = null] = /^\d+$/u.exec(answer.headers.get('retry-after') ?? '') ?? [];
+  const retryAfterMs = seconds === null ? null : Number(seconds) * 1000;
   const error = describedIn(text);
   if (error === null) {
     return unexpected(status, retryAfterMs);

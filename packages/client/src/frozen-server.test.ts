@@ -70,14 +70,18 @@ it.each<[string, number, (client: OrionClient) => Promise<unknown>]>([
   expect(fake.pending()).toBe(0);
 });
 
-it('a pause of half an hour is not waited for, and is told', async () => {
+it.each([
+  ['half an hour', '1800', 1_800_000],
+  ['the rest of the day, after which there are tokens again', '86399', 86_399_000],
+  ['a thousand million seconds', '1000000000', 1e12],
+])('a pause of %s is not waited for, and is told', async (_, seconds, retryAfterMs) => {
   const { server, client } = await clientOf(
     createFakeClock(),
-    failure(429, 'RATE_LIMITED', { 'retry-after': '1800' }),
+    failure(429, 'RATE_LIMITED', { 'retry-after': seconds }),
   );
   await expect(client.messages.send({ content: 'a' })).rejects.toMatchObject({
     code: 'RATE_LIMITED',
-    retryAfterMs: 1_800_000,
+    retryAfterMs,
   });
   expect(server.asked).toHaveLength(1);
 });

@@ -136,8 +136,8 @@ export interface ServedTurns {
   /** What the owner of a turn needs; null once the turn is over or if it is unknown. */
   toRun(turnId: string): Promise<TurnToRun | null>;
   /**
-   * Makes every turn that is not over one that waits. For the one process that serves this store, before it runs the
-   * first: whoever ran them is gone.
+   * Sets every turn that is not over back to waiting. For the one process that serves this store, before it runs its
+   * first turn: the processes that ran them before are gone.
    */
   reclaim(): Promise<void>;
   /** The turns that wait, in the order of their submission. */

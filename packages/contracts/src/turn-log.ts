@@ -91,9 +91,9 @@ export type TurnNews =
 export interface TurnLog {
   /**
    * Takes the turn from its owner, or begins it. `attempt` counts the attempts of a queue to run the turn: an acquire
-   * is refused once a later attempt has acquired. Null is outside of that count, for somebody who ends the turn.
-   * Unless it may begin the turn, rejects with TURN_NOT_FOUND where nobody has stored it: a failover to a standby that was
-   * behind takes back that it was submitted.
+   * is refused once a later attempt has acquired. Null stands outside of that count, for a caller that ends the turn.
+   * With `mayBegin: false` (the default is true), rejects with TURN_NOT_FOUND if the store does not have the turn: after a
+   * failover to a standby that was behind, its submission may be lost.
    */
   acquire(
     turnId: string,

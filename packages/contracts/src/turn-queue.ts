@@ -49,8 +49,8 @@ export type RunningLimits = {
 };
 
 /**
- * Runs a turn. Before it returns it has completed the attempt or given it back; otherwise, also if it rejects, the queue
- * has the turn tried again after a pause, unless it is another attempt's. `lost` is aborted when the queue learns that the
+ * Runs a turn. It must complete the attempt or give it back before it returns. If it does neither, or rejects, the queue
+ * has the turn tried again after a pause, unless another attempt has it by then. `lost` is aborted when the queue learns that the
  * turn is not this attempt's any more: somebody else has it, or it was withdrawn. A queue of one process never aborts it.
  */
 export type TurnHandler = (attempt: TurnAttempt, lost: AbortSignal) => Promise<void>;

@@ -192,7 +192,7 @@ test('a journal that would change the store before it is read is refused, and na
   );
   expect(told.map(({ message, hint }) => [message, hint])).toEqual([
     [
-      `${path}-journal is not used as the store: it would change the store, and Orion leaves none`,
+      `${path}-journal is not used as the store: it would change the store, and Orion never leaves such a file behind`,
       'Move it away, or name another folder with ORION_STATE_DIR.',
     ],
   ]);

@@ -35,27 +35,28 @@ describe.skipIf(missingBrowser !== null)('the log-in of the page', () => {
     expectClean(watched, server.url);
   });
 
-  test('leaves neither a cookie nor anything that outlives the tab, and no secret in sight', async ({
-    machine,
-  }) => {
-    const server = await serve(machine);
-    const link = pageLink(server);
-    const { page, context } = await openPage(browser(), link);
-    await page.getByRole('heading', { name: 'Now' }).waitFor();
-    const stored = await page.evaluate(() => ({
-      cookie: document.cookie,
-      local: Object.keys(localStorage),
-      session: sessionStorage.getItem('orion-page-session') ?? '',
-      html: document.documentElement.outerHTML,
-    }));
-    expect([stored.cookie, stored.local, await context.cookies()]).toEqual(['', [], []]);
-    const { key } = JSON.parse(stored.session) as { key: string };
-    const code = new URL(link).hash.slice(1);
-    for (const secret of [key, code, SERVER_TOKEN]) {
-      expect(stored.html).not.toContain(secret);
-      expect(JSON.stringify(server.log())).not.toContain(secret);
-    }
-  });
+  fully(
+    'leaves neither a cookie nor anything that outlives the tab, and no secret in sight',
+    async ({ machine }) => {
+      const server = await serve(machine);
+      const link = pageLink(server);
+      const { page, context } = await openPage(browser(), link);
+      await page.getByRole('heading', { name: 'Now' }).waitFor();
+      const stored = await page.evaluate(() => ({
+        cookie: document.cookie,
+        local: Object.keys(localStorage),
+        session: sessionStorage.getItem('orion-page-session') ?? '',
+        html: document.documentElement.outerHTML,
+      }));
+      expect([stored.cookie, stored.local, await context.cookies()]).toEqual(['', [], []]);
+      const { key } = JSON.parse(stored.session) as { key: string };
+      const code = new URL(link).hash.slice(1);
+      for (const secret of [key, code, SERVER_TOKEN]) {
+        expect(stored.html).not.toContain(secret);
+        expect(JSON.stringify(server.log())).not.toContain(secret);
+      }
+    },
+  );
 
   fully('exchanges the token that a person pastes, and forgets it', async ({ machine }) => {
     const server = await serve(machine);
@@ -114,7 +115,7 @@ describe.skipIf(missingBrowser !== null)('the log-in of the page', () => {
     }
   });
 
-  test('cannot be read, written or framed by a page of another port', async ({ machine }) => {
+  fully('cannot be read, written or framed by a page of another port', async ({ machine }) => {
     const server = await serve(machine);
     const other = createServer((_asked, answer) => {
       answer.writeHead(200, { 'content-type': 'text/html' });

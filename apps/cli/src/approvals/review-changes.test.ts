@@ -135,7 +135,8 @@ it.each([YES, 'all'] as const)(
     const { review, shown } = screen(yes, 'diff', yes);
     expect(await review(request(change('a', ['+x']), change('b', long)), turn)).toMatchObject(YES);
     const texts = shown.map(([text]) => text);
-    const refusal = 'Not taken for a yes: 1 line left out above. d shows all of them.';
+    const refusal =
+      'Your yes does not count yet: 1 line left out above. Press d to see all of them.';
     expect(texts.filter((text) => text === refusal)).toHaveLength(1);
     expect(texts.filter((text) => text === 'Write these 2 changes?')).toHaveLength(3);
     // What is shown as it is is not folded.

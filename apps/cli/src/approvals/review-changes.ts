@@ -60,7 +60,7 @@ export function changeReviewer(screen: ReviewScreen): ChangeReviewer {
       const answer = await screen.ask(question, signal);
       if (leftOut > 0 && (answer === 'all' || (answer !== 'diff' && answer.approved))) {
         screen.line(
-          `Not taken for a yes: ${plural(leftOut, 'line')} left out above. d shows all of them.`,
+          `Your yes does not count yet: ${plural(leftOut, 'line')} left out above. Press d to see all of them.`,
           'warning',
         );
         continue;

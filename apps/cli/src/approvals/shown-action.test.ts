@@ -26,7 +26,7 @@ it('asks about all lines of a command', () => {
   });
 });
 
-it('does not ask about what is too long to be judged', () => {
+it('does not ask about what is too long to review', () => {
   expect(shownAction(command('a\n'.repeat(199)))?.lines).toHaveLength(200);
   expect(shownAction(command('a\n'.repeat(200)))).toBeNull();
   expect(shownAction(command('a'.repeat(16_000)))?.lines).toEqual(['a'.repeat(16_000)]);
@@ -35,7 +35,7 @@ it('does not ask about what is too long to be judged', () => {
   expect(shownAction(command(`${'a'.repeat(8_001)}\n${'b'.repeat(8_000)}`))).toBeNull();
   // Counted as it is shown: an escape takes more room than its character.
   expect(shownAction(command('\u0007'.repeat(4_001)))).toBeNull();
-  expect(TOO_LONG).toBe('it is too long to be judged: more than 200 lines or 16,000 characters');
+  expect(TOO_LONG).toBe('it is too long to review: more than 200 lines or 16,000 characters');
 });
 
 const call: McpAction = {

@@ -17,7 +17,7 @@ export type ShownAction = {
   readonly question: string;
 };
 
-/** Null for one that is too long to be judged. */
+/** Null for one that is too long to review. */
 export function shownAction(action: ToolAction): ShownAction | null {
   const { question, intro, ...given } =
     action.kind === 'mcp' ? shownCall(action) : shownCommand(action);
@@ -52,7 +52,7 @@ function foldBlank(lines: readonly string[]): readonly string[] {
 }
 
 /** Why it is refused. */
-export const TOO_LONG: string = `it is too long to be judged: more than ${MAX_LINES} lines or ${formatCount(MAX_CHARACTERS)} characters`;
+export const TOO_LONG: string = `it is too long to review: more than ${MAX_LINES} lines or ${formatCount(MAX_CHARACTERS)} characters`;
 
 function shownCommand({ command, folder }: CommandAction): ShownAction {
   const lines = command.split('\n');

@@ -16,7 +16,10 @@ describe('the next step of an error', () => {
       retryable: false,
       hint,
     } as const;
-    expect(inChatWords(error)).toEqual({ ...error, hint: '/writes has what can be done with it.' });
+    expect(inChatWords(error)).toEqual({
+      ...error,
+      hint: '/writes shows what you can do with it.',
+    });
   });
 
   it.each([

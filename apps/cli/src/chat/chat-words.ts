@@ -27,7 +27,7 @@ const SHELL_STEP = /--on-conflict=|`(?:orion recover-session (?!--from )|--final
 export function inChatWords(error: ErrorInfo): ErrorInfo {
   const worded = inCommandWords(error, CHAT_HINTS);
   return SHELL_STEP.test(worded.hint ?? '')
-    ? { ...worded, hint: '/writes has what can be done with it.' }
+    ? { ...worded, hint: '/writes shows what you can do with it.' }
     : worded;
 }
 
@@ -45,7 +45,7 @@ export function chatWording(place: string): Wording {
       // A text that could not be saved in its place is known to the shell alone.
       session.rescued_text === undefined
         ? [
-            `  Session ${session.session_id}: /continue goes on with it, /writes has the other ways.`,
+            `  Session ${session.session_id}: /continue goes on with it; /writes shows the other options.`,
           ]
         : shellWording(place).next(session),
   };

@@ -15,10 +15,10 @@ export function handBack(
   if (prompts.length === 0) return;
   if (isPlain) {
     // There the terminal edits what is typed, and nothing can be put there.
-    line('Not sent, as you stopped. Type or paste it again to send it:');
+    line('Not sent, because you stopped the turn. Type or paste it again to send it:');
     for (const text of prompts) face.print({ kind: 'prompt', text, attached: [] });
     return;
   }
-  line('Not sent, as you stopped: it is in the draft again, Enter sends it.');
+  line('Not sent, because you stopped the turn. It is back in the draft; press Enter to send it.');
   face.setDraft([...prompts, face.draft()].filter((text) => text !== '').join('\n\n'));
 }

@@ -139,7 +139,7 @@ describe('a change', () => {
       approved: false,
       reason: 'Nobody answered for 10 minutes.',
     });
-    expect(shown.at(-1)).toBe('Taken for a no: nobody answered for 10 minutes.');
+    expect(shown.at(-1)).toBe('Counted as a no: nobody answered for 10 minutes.');
   });
 
   it('is withdrawn when its turn is stopped', async () => {
@@ -149,7 +149,7 @@ describe('a change', () => {
     await new Promise(setImmediate);
     stop.abort();
     expect(await answer).toEqual({ approved: false, reason: 'Nobody answered.' });
-    expect(shown.at(-1)).not.toContain('Taken for a no');
+    expect(shown.at(-1)).not.toContain('Counted as a no');
   });
 });
 

@@ -84,7 +84,7 @@ async function ask(
   const answer = await place.ask(question, limited.signal).finally(() => limited.end());
   if (answer === null && isLate) {
     const reason = 'nobody answered for 10 minutes';
-    place.line(`Taken for a no: ${reason}.`, 'warning');
+    place.line(`Counted as a no: ${reason}.`, 'warning');
     return { approved: false, reason };
   }
   if (answer === null) {

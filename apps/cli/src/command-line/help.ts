@@ -65,8 +65,8 @@ Examples:
 
 export const SERVE = `
 The first line on stdout is the server's URL; stderr has a log-in link for its page. The log goes to stderr, one line of JSON for each request. Every request
-needs the token: ORION_SERVER_TOKEN, or one that is made once and kept in .orion/server/token. Another address than
-loopback needs ORION_SERVER_TOKEN.
+needs the token: ORION_SERVER_TOKEN, or one that is made once and kept in .orion/server/token. Any address
+other than loopback requires ORION_SERVER_TOKEN.
 
 By default, nobody is asked. Files inside the workspace are written, and each change can be undone; protected paths, shell
 lines that no pattern allows and MCP tools that are not allowed by name are refused, with the reason. With --approve ask,
@@ -78,7 +78,7 @@ not. A second one cuts that time short, and a third one ends it at once. docs/gu
 With DATABASE_URL, several servers of one machine share the turns of the same folders; ORION_QUEUE=in-process keeps
 them for this one. --workers 4 starts four of them on one port, under a parent process that replaces workers that exit
 and stops them all with itself.
-Servers on several hosts need ORION_SESSIONS=database, and the folders as a volume.
+Servers on several hosts need ORION_SESSIONS=database, and the folders on a volume that they share.
 docs/guides/scaling.md has the details.
 
 Exit codes: 0 stopped; 1 failure; 2 usage or configuration; 4 another server has the store; 130 stopped at once
@@ -90,8 +90,8 @@ Examples:
   $ ORION_SERVER_TOKEN=… orion serve --host 0.0.0.0 --allow-host orion.example.com`;
 
 export const WEB = `
-The link works once and within five minutes. It logs in the tab that opens it, which stays logged in until it is closed,
-after 12 hours without use, and for seven days at most.
+The link works once, within five minutes. The tab that opens it stays logged in until it is closed or has been unused
+for 12 hours, and for seven days at most.
 
 Exit codes: 0 done; 1 no server runs, or it refused; 2 usage or configuration
 

@@ -37,12 +37,12 @@ export function addServe(program: Command, runs: Runs): void {
     .option('--port <n>', 'the port; 0 takes a free one (default: 4310)')
     .option(
       '--allow-host <name>',
-      'a further name that clients reach it by, such as orion.example.com (repeatable)',
+      'another host name under which clients reach the server, such as orion.example.com (repeatable)',
       collect,
     )
     .option(
       '--trust-proxy <address>',
-      'a proxy, or a network of them, whose X-Forwarded headers are believed (repeatable)',
+      'a proxy, or a network of proxies, whose X-Forwarded headers are trusted (repeatable)',
       collect,
     )
     .option('--base-path <path>', 'the path below which a proxy offers the server, such as /orion')
@@ -77,8 +77,8 @@ export function addServe(program: Command, runs: Runs): void {
   );
   runs(serve, async () => (await import('../commands/serve.ts')).serveCommand);
 
-  const web = addCommand(program, 'web', 'print a log-in link for the page of the server that runs')
+  const web = addCommand(program, 'web', 'print a log-in link for the page of the running server')
     .addHelpText('after', WEB)
-    .option('--sign-out-all', 'end all log-ins of the page, and take earlier links back');
+    .option('--sign-out-all', 'end all log-ins of the page, and invalidate earlier links');
   runs(addJsonOption(web), async () => (await import('../commands/web.ts')).webCommand);
 }

@@ -142,7 +142,7 @@ function requireSharedTurns(
   throw new OrionError({
     code: 'CONFIG_INVALID',
     message:
-      'Workers share the turns of a Postgres; a store in SQLite and ORION_QUEUE=in-process have one process.',
+      'Workers share turns through Postgres; with SQLite or ORION_QUEUE=in-process, only one process can serve.',
     hint: 'Set DATABASE_URL to a Postgres and leave ORION_QUEUE out, or leave --workers out.',
   });
 }

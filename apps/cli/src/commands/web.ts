@@ -16,13 +16,15 @@ export async function webCommand(context: CommandContext, options: WebOptions): 
   const { environment, screen, stdout } = context;
   await withOrion(context, options, { createStore: false }, async ({ orion }) => {
     const server = await orion.serverFiles.findServer();
-    if (server === null || !isRunning(server)) throw notRunning('No server runs for this folder.');
+    if (server === null || !isRunning(server))
+      throw notRunning('No server is running for this folder.');
     const { ORION_SERVER_TOKEN: given = '' } = environment;
     const token = given === '' ? (await orion.serverFiles.keepServerToken()).token : given;
     if (options.signOutAll === true) {
       await ask(server, token, 'DELETE', '/api/page/sessions');
       if (options.json === true) await printJson(context, { signedOut: true });
-      else screen.line('All log-ins of the page are over, and no earlier link works.');
+      else
+        screen.line('All log-ins of the page have been ended, and earlier links no longer work.');
       return;
     }
     const { path } = (await ask(server, token, 'POST', '/api/page/links')) as PageLinkAnswer;
@@ -63,7 +65,7 @@ async function ask(
     throw notRunning(`The server at ${url} does not answer.`, error);
   }
   const body: unknown = await answer.json().catch((error: unknown) => {
-    throw notRunning(`What answers at ${url} is not a server of ours.`, error);
+    throw notRunning(`What answers at ${url} is not an Orion server.`, error);
   });
   if (answer.ok) return body;
   const { code, message } = (body as HttpErrorBody).error;

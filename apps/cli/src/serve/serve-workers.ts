@@ -48,7 +48,7 @@ export async function serveWorkers(
     }
     if (typeof started === 'object') {
       for (const line of started.lines) screen.line(line);
-      screen.line(`${count} workers serve.`);
+      screen.line(`${count} workers are ready.`);
       await stdout.write(`${started.url}\n`);
       tidyUp = await onServing(started);
     }

@@ -125,7 +125,7 @@ export class WorkerGroup {
     const { clock, say } = this.#options;
     for (let unanswered = 0; !ended.aborted; unanswered += 1) {
       if (unanswered >= MAX_UNANSWERED) {
-        say(`The worker ${worker.pid} is silent and is killed.`);
+        say(`The worker ${worker.pid} does not respond and is being killed.`);
         worker.signal('SIGKILL');
         return;
       }

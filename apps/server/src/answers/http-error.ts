@@ -94,7 +94,7 @@ export function httpError(
 
 /** What a client can do about a store that may be back at once; its code's own hint is for who runs the server. */
 const ASK_AGAIN =
-  'Send the request again. If it makes something, it may have made it: repeat it with the same Idempotency-Key.';
+  'Send the request again. If it creates something, it may already have done so: repeat it with the same Idempotency-Key.';
 
 /** What a client is shown of an error. A defect is not described: its message may contain anything. */
 export function errorAnswer(error: unknown): HttpError {

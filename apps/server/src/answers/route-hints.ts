@@ -8,7 +8,7 @@ export const ROUTE_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
     'Say in a few words what the change is for; the text goes to PUT /api/write-sessions/{id}/content.',
   CONTENT_IN_ARGUMENTS: 'Send the text to PUT /api/write-sessions/{id}/content.',
   INVALID_TOOL_ARGUMENTS: 'Correct the request; /openapi.json describes it.',
-  SESSION_NOT_FOUND: 'GET /api/write-sessions lists those that there are.',
+  SESSION_NOT_FOUND: 'GET /api/write-sessions lists the existing ones.',
   SESSION_DAMAGED:
     'GET /api/write-sessions/{id}/content answers with what can be read of its text.',
   SESSION_FOREIGN: 'GET /api/write-sessions/{id}/content answers with its text.',
@@ -29,14 +29,14 @@ export const ROUTE_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   INVALID_PLAN: 'Correct the plan; /openapi.json describes it.',
   INVALID_OPERATION: 'Correct the operation; /openapi.json describes it.',
   APPROVAL_STALE: 'POST /api/plans/preview shows what the plan would do now.',
-  CHANGE_NOT_FOUND: 'GET /api/changes lists those that there are.',
+  CHANGE_NOT_FOUND: 'GET /api/changes lists the existing ones.',
   BACKUP_FOREIGN: 'GET /api/changes/{id}/diff shows what it would restore before you force it.',
-  CONVERSATION_NOT_FOUND: 'GET /api/conversations lists those that there are.',
-  TRACE_NOT_FOUND: 'GET /api/traces lists those that there are.',
-  TURN_NOT_FOUND: 'GET /api/turns lists those that there are.',
+  CONVERSATION_NOT_FOUND: 'GET /api/conversations lists the existing ones.',
+  TRACE_NOT_FOUND: 'GET /api/traces lists the existing ones.',
+  TURN_NOT_FOUND: 'GET /api/turns lists the existing ones.',
   TURN_FINISHED: 'GET /api/turns/{id}/events has its events.',
-  INVALID_OUTPUT_ID: 'GET /api/tool-outputs lists those that there are.',
-  OUTPUT_NOT_FOUND: 'GET /api/tool-outputs lists those that there are.',
+  INVALID_OUTPUT_ID: 'GET /api/tool-outputs lists the existing ones.',
+  OUTPUT_NOT_FOUND: 'GET /api/tool-outputs lists the existing ones.',
 };
 
 /** What no client of a server can do. */

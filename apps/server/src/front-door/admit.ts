@@ -94,7 +94,7 @@ function refusal(head: RequestHead, headers: Headers, door: FrontDoor): HttpErro
   const { method, target, version, forwardedHost } = head;
   for (const name of DECIDING) {
     if ((headers.get(name)?.length ?? 0) > 1)
-      return httpError('REQUEST_INVALID', `The header ${name} is there more than once.`);
+      return httpError('REQUEST_INVALID', `The header ${name} occurs more than once.`);
   }
   const header = (name: string): string | undefined => headers.get(name)?.[0];
   const host = forwardedHost ?? header('host') ?? '';

@@ -185,9 +185,13 @@ function withoutBase(target: string, basePath: string): string {
 }
 
 function tooMany(seconds: number): HttpError {
-  return httpError('RATE_LIMITED', 'This process takes no more requests of this kind now.', {
-    'retry-after': String(seconds),
-  });
+  return httpError(
+    'RATE_LIMITED',
+    'This process cannot accept more requests of this kind at the moment.',
+    {
+      'retry-after': String(seconds),
+    },
+  );
 }
 
 /** A client may send any method, and each would make a series of its own. */

@@ -28,7 +28,7 @@ export type PgBossQueueOptions = {
 const CHANNEL = 'orion_queue';
 const NOTIFY = `select pg_notify('${CHANNEL}', '')`;
 /** How often the store is asked for turns without being told of any. */
-const POLL_MS = 500;
+const POLL_MS = 250;
 /** Turns that are taken at once: in between others take theirs, and the process looks whether it is overloaded. */
 const BATCH = 4;
 /** How often the attempts that are held are confirmed. */

@@ -51,7 +51,7 @@ const decide = createRoute({
   tags,
   summary: 'Decide, once',
   description:
-    'A yes is given to exactly the action with this hash. `APPROVAL_STALE`: that is not what would happen any more; a write is then asked about anew. `APPROVAL_DECIDED`: somebody was first.',
+    'A yes applies to exactly the action with this hash. `APPROVAL_STALE`: that is no longer what would happen; for a write, the turn then asks again. `APPROVAL_DECIDED`: somebody else decided first.',
   request: { params: approvalParams, body: jsonBody(decideRequest) },
   responses: {
     200: jsonAnswer(approval, 'Decided; the turn goes on.'),

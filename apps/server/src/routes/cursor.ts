@@ -21,7 +21,7 @@ export function readCursor<const Example extends readonly (string | number)[]>(
   if (!fits)
     throw new OrionError({
       code: 'REQUEST_INVALID',
-      message: 'The cursor is none that this list has given.',
+      message: 'The cursor was not issued by this list.',
     });
   return parts as never;
 }

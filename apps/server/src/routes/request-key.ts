@@ -17,7 +17,7 @@ export const keyHeaders: FieldsSchema<KeyHeaders> = z.object({
       .regex(/^[\x21-\x7e]{1,255}$/, 'expected 1 to 255 visible ASCII characters')
       .openapi({
         description:
-          'The same request with the same key, within 24 hours, makes nothing anew: the answer is about what exists.',
+          'Repeating a request with the same key within 24 hours creates nothing new: the answer is about what the first one created.',
         example: '3f0c1b0e-7d0a-4a52-9a0f-1f6d5b1d9a77',
       }),
   ),

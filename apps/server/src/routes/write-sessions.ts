@@ -142,7 +142,7 @@ const finalize = createRoute({
   operationId: 'finalizeWriteSession',
   tags,
   summary: 'Write the file',
-  description: `The text is complete. ${CORRECTIONS} Repeated, it is answered with what came of it.`,
+  description: `The text is complete. ${CORRECTIONS} A repeat is answered with the result of the first call.`,
   request: { params: sessionParams, headers: keyHeaders, body: jsonBody(finalizeRequest) },
   responses: {
     200: jsonAnswer(writtenUpload, 'The file is written.'),

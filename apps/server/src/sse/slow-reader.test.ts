@@ -92,37 +92,45 @@ async function take({ response }: OpenStream, bytes: number): Promise<void> {
   });
 }
 
-it('a reader that takes one large event slowly gets it whole, and nothing in its middle', async () => {
-  const clock = createFakeClock();
-  const { port, begin, streams } = await startTurnServer({ clock });
-  const turn = await begin('t');
-  // Not all pieces end between two characters.
-  const fullContent = `x${'\u{1f600}'.repeat(6 * MEGABYTE)}`;
-  await turn.write(done(fullContent));
-  const stream = await openStream(port, path, { paused: true });
-  stream.resume();
-  stream.response.pause();
-  for (let seconds = 0; seconds < 60; seconds += 5) {
-    await take(stream, MEGABYTE / 2);
-    await clock.advance(5_000);
-    expect(streams.buffered).toBeLessThan(512 * 1024);
-  }
-  stream.resume();
-  await stream.ended;
-  expect(streams.stalled).toBe(0);
-  const [event] = stream.messages;
-  expect(JSON.parse(event?.data ?? '{}')).toMatchObject({ type: 'done' });
-  expect(event?.data.includes(fullContent)).toBe(true);
-});
+it(
+  'a reader that takes one large event slowly gets it whole, and nothing in its middle',
+  { tags: ['long'] },
+  async () => {
+    const clock = createFakeClock();
+    const { port, begin, streams } = await startTurnServer({ clock });
+    const turn = await begin('t');
+    // Not all pieces end between two characters.
+    const fullContent = `x${'\u{1f600}'.repeat(6 * MEGABYTE)}`;
+    await turn.write(done(fullContent));
+    const stream = await openStream(port, path, { paused: true });
+    stream.resume();
+    stream.response.pause();
+    for (let seconds = 0; seconds < 60; seconds += 5) {
+      await take(stream, MEGABYTE / 2);
+      await clock.advance(5_000);
+      expect(streams.buffered).toBeLessThan(512 * 1024);
+    }
+    stream.resume();
+    await stream.ended;
+    expect(streams.stalled).toBe(0);
+    const [event] = stream.messages;
+    expect(JSON.parse(event?.data ?? '{}')).toMatchObject({ type: 'done' });
+    expect(event?.data.includes(fullContent)).toBe(true);
+  },
+);
 
-it('a server that stops leaves a large event unfinished, and no other text in it', async () => {
-  const { port, begin, streams } = await startTurnServer();
-  const turn = await begin('t');
-  await turn.write(done(LINE.repeat(600)));
-  const stream = await openStream(port, path, { paused: true });
-  await expect.poll(() => streams.buffered).toBeGreaterThan(0);
-  streams.end();
-  stream.resume();
-  await stream.ended;
-  expect([stream.messages, stream.raw().endsWith('xxx')]).toEqual([[], true]);
-});
+it(
+  'a server that stops leaves a large event unfinished, and no other text in it',
+  { tags: ['long'] },
+  async () => {
+    const { port, begin, streams } = await startTurnServer();
+    const turn = await begin('t');
+    await turn.write(done(LINE.repeat(600)));
+    const stream = await openStream(port, path, { paused: true });
+    await expect.poll(() => streams.buffered).toBeGreaterThan(0);
+    streams.end();
+    stream.resume();
+    await stream.ended;
+    expect([stream.messages, stream.raw().endsWith('xxx')]).toEqual([[], true]);
+  },
+);

@@ -258,7 +258,7 @@ it('asks nobody about a line that nobody would read to its end', async () => {
   const test = await asking({ replies: [running(line), textReply('ok')], ...COMMANDS });
   expect(kindsOf(await test.ended(await test.submit()))).not.toContain('approval_requested');
   const answer = test.adapter.requests.at(-1)?.messages.at(-1)?.content;
-  expect(answer).toContain('it is too long to be judged');
+  expect(answer).toContain('it is too long to review');
 });
 
 it('ends at once when it is cancelled while it waits, and nothing is asked any more', async () => {

@@ -50,7 +50,7 @@ export function createTurnService(options: TurnServiceOptions): TurnService {
       if (options.isStopping()) {
         throw new OrionError({
           code: 'SERVER_STOPPING',
-          message: 'The server takes no turns now.',
+          message: 'The server is stopping and accepts no more turns.',
         });
       }
       const { protocol, metadata, projectId } = submission;
@@ -176,7 +176,7 @@ function refusal(
       return limited('Too many turns of the project wait.', RETRY_AFTER_SECONDS);
     case 'spent':
       return limited(
-        'The turns of the project have used the tokens of this day.',
+        'The turns of the project have used up all tokens for today.',
         Math.ceil(outcome.dayEndsInMs / 1000),
       );
     case 'foreign':

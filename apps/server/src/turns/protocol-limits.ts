@@ -29,7 +29,7 @@ export class ProtocolLimits {
     if (seconds === null) return;
     throw new OrionError({
       code: 'RATE_LIMITED',
-      message: `This process begins no more turns of the protocol ${protocol} now.`,
+      message: `This process cannot begin more turns of the protocol ${protocol} at the moment.`,
       retryable: true,
       details: { retryAfterSeconds: seconds },
     });

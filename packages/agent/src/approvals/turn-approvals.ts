@@ -95,7 +95,7 @@ export class TurnApprovals {
   /** About the call of a command or a tool. */
   async reviewCall(action: ToolAction, callId: string, signal: AbortSignal): Promise<CallApproval> {
     if (JSON.stringify(action).length > MAX_CHARACTERS) {
-      return { approved: false, reason: 'it is too long to be judged' };
+      return { approved: false, reason: 'it is too long to review' };
     }
     const subject = { callId, sessionId: null };
     const { state, reason } = await this.#ask(action, subject, [], signal);

@@ -23,7 +23,7 @@ export function readProjectEntries(value: unknown, file: string): Readonly<Recor
         'is not a name: a letter, then up to 63 letters, digits, dots, - or _',
       );
     if (typeof folder !== 'string' || !isAbsolute(folder.replace(HOME, '/')))
-      throw invalidProject(file, place, 'must be a whole path, or one that begins with ~/');
+      throw invalidProject(file, place, 'must be an absolute path, or one that begins with ~/');
   });
   return value as Readonly<Record<string, string>>;
 }

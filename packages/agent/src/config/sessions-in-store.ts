@@ -23,7 +23,7 @@ export function sharedStateOf({
 
 function noPlaceForSessions(): Error {
   return configurationError(
-    'ORION_SESSIONS=database keeps write sessions in a Postgres, and none is named.',
+    'ORION_SESSIONS=database keeps write sessions in Postgres, but none is configured.',
     'Set DATABASE_URL to a Postgres, or leave ORION_SESSIONS out.',
   );
 }

@@ -83,8 +83,8 @@ export function openRecords(all: RecordsParts): Records {
   let refused: string | null = null;
   const onForeign = (error: OrionError): void => {
     refused =
-      `${error.message}. ${error.hint} The turn goes on with a store in memory: what is said and done in it is not ` +
-      'there in later ones.';
+      `${error.message}. ${error.hint} The turn goes on with a store in memory: later turns do not ` +
+      'know what was said and done in it.';
   };
   const takeLastNotice = (): string | null => {
     const notice = refused ?? conversations.takeNotice();

@@ -98,8 +98,8 @@ export class StoreHealth {
     const code = OrionError.isInstance(error) ? error.code : 'STORE_UNAVAILABLE';
     const message = error instanceof Error ? error.message : String(error);
     this.#notice =
-      `The store does not work (${code}: ${message.replace(/\.$/u, '')}). The turn goes on; what is said ` +
-      'and done in it may not be there in later ones.';
+      `The store does not work (${code}: ${message.replace(/\.$/u, '')}). The turn goes on; later turns may ` +
+      'not know what was said and done in it.';
   }
 
   /** The sentence, if there is one and it was not taken before. */

@@ -161,7 +161,7 @@ describe('ends', () => {
     });
   });
 
-  it('one that ignores the request, two seconds later', async () => {
+  it('one that ignores the request, two seconds later', { tags: ['long'] }, async () => {
     const line = `trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done`;
     const turn = new AbortController();
     const running = run(line, { signal: turn.signal });

@@ -196,7 +196,10 @@ export async function readSqlite<Result>(
       if (!OrionError.isInstance(error) || error.details['reason'] !== String(HOT_JOURNAL))
         throw error;
       if (look === LOOKS) {
-        throw storeForeign(`${path}-journal`, 'would change the store, and Orion leaves none');
+        throw storeForeign(
+          `${path}-journal`,
+          'would change the store, and Orion never leaves such a file behind',
+        );
       }
     }
     await pause(LOOK_PAUSE_MS);

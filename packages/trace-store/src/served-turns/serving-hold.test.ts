@@ -134,29 +134,33 @@ test('of those that share a store, one that comes when nobody is there learns so
   await next.release();
 });
 
-test('a hold that goes with its connection is taken again, and is lost when another process was faster', async () => {
-  const proxy = await startFaultyProxy(own.url());
-  onTestFinished(() => proxy.close());
-  const hold = await openAt({ kind: 'postgres', url: proxy.url }).holdServing();
-  onTestFinished(() => hold.release());
-  const locks = async (): Promise<number> =>
-    (
-      await execute(
-        own.url(),
-        `select 1 from pg_locks where locktype = 'advisory' and granted
+test(
+  'a hold that goes with its connection is taken again, and is lost when another process was faster',
+  { tags: ['long'], timeout: 20_000 },
+  async () => {
+    const proxy = await startFaultyProxy(own.url());
+    onTestFinished(() => proxy.close());
+    const hold = await openAt({ kind: 'postgres', url: proxy.url }).holdServing();
+    onTestFinished(() => hold.release());
+    const locks = async (): Promise<number> =>
+      (
+        await execute(
+          own.url(),
+          `select 1 from pg_locks where locktype = 'advisory' and granted
            and database = (select oid from pg_database where datname = current_database())`,
-      )
-    ).length;
-  proxy.setOpen(false);
-  await expect.poll(locks).toBe(0);
-  proxy.setOpen(true);
-  await expect.poll(locks, { timeout: 5_000 }).toBe(1);
-  expect(hold.lost.aborted).toBe(false);
+        )
+      ).length;
+    proxy.setOpen(false);
+    await expect.poll(locks).toBe(0);
+    proxy.setOpen(true);
+    await expect.poll(locks, { timeout: 5_000 }).toBe(1);
+    expect(hold.lost.aborted).toBe(false);
 
-  proxy.setOpen(false);
-  const other = await openAt({ kind: 'postgres', url: own.url() }).holdServing();
-  proxy.setOpen(true);
-  await expect.poll(() => hold.lost.aborted, { timeout: 5_000 }).toBe(true);
-  expect(hold.lost.reason).toMatchObject({ code: 'STORE_IN_USE' });
-  await other.release();
-}, 20_000);
+    proxy.setOpen(false);
+    const other = await openAt({ kind: 'postgres', url: own.url() }).holdServing();
+    proxy.setOpen(true);
+    await expect.poll(() => hold.lost.aborted, { timeout: 5_000 }).toBe(true);
+    expect(hold.lost.reason).toMatchObject({ code: 'STORE_IN_USE' });
+    await other.release();
+  },
+);

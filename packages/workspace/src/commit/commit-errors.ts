@@ -20,7 +20,7 @@ export function targetChanged(path: string): OrionError {
 export function approvalStale(path: string): OrionError {
   return new OrionError({
     code: 'APPROVAL_STALE',
-    message: `What lay ready for ${shown(path)} was changed after it was approved; it was not written.`,
+    message: `The prepared content of ${shown(path)} was changed after it was approved; it was not written.`,
   });
 }
 

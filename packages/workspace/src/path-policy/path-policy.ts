@@ -153,7 +153,7 @@ export class PathPolicy {
     if (hardLink && !this.#options.allowHardLink) {
       throw new OrionError({
         code: 'HARD_LINK',
-        message: `${shown(contained.path)} has more than one name; a write would part them.`,
+        message: `${shown(contained.path)} has more than one name (hard links); a write would separate them.`,
       });
     }
     await requireWritable(contained);

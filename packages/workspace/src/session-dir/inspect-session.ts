@@ -128,11 +128,11 @@ function findProblem(
   contents: readonly ContentFile[] | null,
 ): string | null {
   if (contents === null) return 'the directory cannot be read';
-  if (metadata === 'newer') return 'metadata.json is of a newer version';
+  if (metadata === 'newer') return 'metadata.json was written by a newer version';
   if (metadata === 'missing') return 'metadata.json is missing';
   if (metadata !== 'good') return 'metadata.json cannot be read';
   // An unreadable state.json is rebuilt: the content file is what matters.
-  return state === 'newer' ? 'state.json is of a newer version' : null;
+  return state === 'newer' ? 'state.json was written by a newer version' : null;
 }
 
 function statusOf(verdict: OwnerVerdict, foreign: boolean, problem: string | null): SessionStatus {

@@ -61,8 +61,8 @@ async function findChange(committer: Committer, request: UndoRequest): Promise<R
       code: 'CHANGE_NOT_FOUND',
       message:
         request.id === undefined
-          ? 'There is no change that could be taken back.'
-          : `There is no change ${shown(request.id)} that could be taken back.`,
+          ? 'There is no change to undo.'
+          : `There is no change ${shown(request.id)} to undo.`,
     });
   }
   if (change.foreign && request.force !== true) {
@@ -106,7 +106,7 @@ function requireSameAsAfter(step: FileStep, found: TargetSnapshot, force: boolea
   if (found.sha256 === (step.after?.sha256 ?? null)) return;
   throw new OrionError({
     code: 'TARGET_CHANGED',
-    message: `${shown(step.path)} was changed after what is to be undone; nothing was changed.`,
+    message: `${shown(step.path)} was edited after the change that is to be undone; nothing was undone.`,
     hint: 'Forced, the undo restores the previous bytes anyway and keeps the present ones as a backup.',
     details: { target_file: step.path },
   });

@@ -33,7 +33,7 @@ const undo: ChatCommand = {
     const report = await orion.undo(request).catch(async (error: unknown) => {
       const { code, message } = inChatWords(toErrorInfo(error));
       if (code !== 'TARGET_CHANGED') throw error;
-      const text = `${message} Restore it all the same? Its version of now is kept, too.`;
+      const text = `${message} Restore it anyway? Its current version is kept, too.`;
       const choices = [choice('(y)es'), choice('(n)o')];
       const answer = await tools.ask({ kind: 'choice', text, choices, preset: 'n' }, signal);
       return answer?.value === 'y' ? orion.undo({ ...request, force: true }) : null;
@@ -111,7 +111,7 @@ const save: ChatCommand = {
   beside: false,
   async run(tools, file, signal) {
     const { lastAnswer } = tools.turns.facts;
-    if (file === '') throw usage('A file is missing.', 'Name it behind /save.');
+    if (file === '') throw usage('A file is missing.', 'Name it after /save.');
     if (lastAnswer === '') throw usage('There is no answer to save yet.', 'Ask something first.');
     const text = lastAnswer.endsWith('\n') ? lastAnswer : `${lastAnswer}\n`;
     const apply = (type: 'create' | 'overwrite') =>
@@ -125,7 +125,7 @@ const save: ChatCommand = {
     let report = await apply('create');
     if (report.results[0]?.error?.code === 'FILE_EXISTS') {
       const choices = [choice('(y)es'), choice('(n)o')];
-      const question = `${file} exists. Overwrite it? Its version of now is kept.`;
+      const question = `${file} exists. Overwrite it? Its current version is kept.`;
       const answer = await tools.ask(
         { kind: 'choice', text: question, choices, preset: 'n' },
         signal,

@@ -55,7 +55,7 @@ const rename: ChatCommand = {
   summary: 'gives this conversation another title',
   beside: true,
   async run({ orion, turns, line }, title) {
-    if (title === '') throw usage('A title is missing.', 'Type it behind /rename.');
+    if (title === '') throw usage('A title is missing.', 'Type it after /rename.');
     const id = turns.conversationId;
     const isRenamed = id !== null && (await orion.store.conversations.rename(id, title));
     if (!isRenamed) {

@@ -35,7 +35,7 @@ export function createPicker({ title, items, colors, onPicked }: PickerOptions):
   let list = listOf(items);
 
   function listOf(fitting: readonly ListItem[]): SelectionList {
-    return createSelectionList(fitting, 'Nothing has that in it.', colors);
+    return createSelectionList(fitting, 'Nothing matches.', colors);
   }
 
   function narrow(): void {
