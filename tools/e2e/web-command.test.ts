@@ -8,26 +8,30 @@ import { test } from './support/test.ts';
 
 const TOKEN = { ORION_SERVER_TOKEN: SERVER_TOKEN };
 
-test.concurrent('prints a link that works once, and ends what was logged in with it', async ({
-  machine,
-}) => {
-  const { ask, url } = await serve(machine);
-  const { stdout, exitCode } = await machine.run(['web'], { env: TOKEN });
-  expect(exitCode).toBe(0);
-  const link = new URL(stdout.trim());
-  expect(`${link.origin}${link.pathname}`).toBe(`${url}/connect`);
-  const json = { code: link.hash.slice(1) };
-  const session = (await ask('/api/page/sessions', { token: null, json })).json as {
-    id: string;
-    key: string;
-  };
-  const token = `${session.id}.${session.key}`;
-  expect((await ask('/api/turns', { token })).status).toBe(200);
+test.concurrent.for([
+  ['on loopback', []],
+  ['on all addresses', ['--host', '0.0.0.0']],
+] as const)(
+  '%s: prints a link that works once, and ends what was logged in with it',
+  async ([, args], { machine }) => {
+    const { ask, url } = await serve(machine, args);
+    const { stdout, exitCode } = await machine.run(['web'], { env: TOKEN });
+    expect(exitCode).toBe(0);
+    const link = new URL(stdout.trim());
+    expect(`${link.origin}${link.pathname}`).toBe(`${url}/connect`);
+    const json = { code: link.hash.slice(1) };
+    const session = (await ask('/api/page/sessions', { token: null, json })).json as {
+      id: string;
+      key: string;
+    };
+    const token = `${session.id}.${session.key}`;
+    expect((await ask('/api/turns', { token })).status).toBe(200);
 
-  const ended = await machine.run(['web', '--sign-out-all', '--json'], { env: TOKEN });
-  expect(JSON.parse(ended.stdout)).toEqual({ version: 1, signedOut: true });
-  expect((await ask('/api/turns', { token })).status).toBe(401);
-});
+    const ended = await machine.run(['web', '--sign-out-all', '--json'], { env: TOKEN });
+    expect(JSON.parse(ended.stdout)).toEqual({ version: 1, signedOut: true });
+    expect((await ask('/api/turns', { token })).status).toBe(401);
+  },
+);
 
 test.concurrent('finds the token that the server keeps, and says when no server runs', async ({
   machine,

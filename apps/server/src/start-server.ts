@@ -8,6 +8,7 @@ import type { Clock, Redact, ServerAddress, ServerToken } from '@orion/contracts
 import { checkOptions } from './configuration.ts';
 import type { ServerOptions, ServerSettings } from './configuration.ts';
 import { connectRoutes } from './connect-routes.ts';
+import { ownUrl } from './front-door/allowed-names.ts';
 import type { RequestListener } from './front-door/front-door.ts';
 import { answerBroken } from './front-door/raw-answers.ts';
 import type { ServerLimits } from './limits.ts';
@@ -105,8 +106,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     isStopping: () => isStopping,
   });
   attach(server, listener, log);
-  const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
-  const address = { url: `http://${host}:${port}`, pid };
+  const address = { url: ownUrl({ host: settings.host, port }), pid };
 
   const stop = (drainMs: number): Promise<void> => {
     isStopping = true;

@@ -16,7 +16,7 @@ export const ROUTE_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   UPLOAD_CLOSED:
     'POST /api/write-sessions/{id}/corrections corrects the text, DELETE /api/write-sessions/{id} puts it aside.',
   TARGET_LOCKED:
-    'Another write session holds this file: see GET /api/write-sessions; wait for it, or put it aside with DELETE /api/write-sessions/{id}.',
+    'Another write session holds this file: see GET /api/write-sessions; wait for it, put it aside with DELETE /api/write-sessions/{id}, or cancel its turn with POST /api/turns/{id}/cancel.',
   TARGET_CHANGED:
     'Nothing was overwritten. POST /api/write-sessions/{id}/recover with finalize, and with onConflict "overwrite" (a backup is kept) or "keep-both".',
   FILE_EXISTS:

@@ -24,5 +24,14 @@ export function allowedNames(
   };
 }
 
-/** All addresses of the machine: nobody writes them into a URL. */
-const ANY: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+/** Under which a client on this machine reaches the server. */
+export function ownUrl({ host, port }: { readonly host: string; readonly port: number }): string {
+  const reached = ANY.get(host) ?? host;
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+}
+
+/** All addresses of the machine, which nobody writes into a URL, and the one that is allowed by itself. */
+const ANY: ReadonlyMap<string, string> = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+]);

@@ -73,7 +73,10 @@ const cancel = createRoute({
   summary: 'End a turn: what it has written is saved',
   request: { params: turnParams, body: jsonBody(cancelRequest) },
   responses: {
-    202: jsonAnswer(cancelAnswer, 'Its `done` follows within a second.'),
+    202: jsonAnswer(
+      cancelAnswer,
+      'Its `done` usually follows within a second; within 15 s if the turn hangs or its process is gone.',
+    ),
     ...errorsOf('TURN_NOT_FOUND', 'TURN_FINISHED'),
   },
 });
