@@ -21,6 +21,8 @@ const LINGER_MS = 60_000;
 const ATTEMPT = 1;
 const RETRY_MS: readonly number[] = [50, 200, 500, 1000];
 
+type Waiting = { readonly event: TurnLogEvent; readonly characters: number };
+
 export type TurnJournalOptions = {
   readonly log: TurnLog;
   readonly clock: Clock;
@@ -45,9 +47,11 @@ export class TurnJournal implements TurnWriter {
   /** Its reader sees each event beside the log. */
   readonly pace: TextPace;
   readonly #options: TurnJournalOptions;
-  readonly #waiting: TurnLogEvent[] = [];
+  readonly #waiting: Waiting[] = [];
+  /** Of what waits, how many events are in an append that was not answered: it is repeated with these alone. */
+  #unanswered = 0;
   #lines = 0;
-  /** Of what waits and of what is being appended. */
+  /** Of what waits. */
   #characters = 0;
   #appending: Promise<void> | null = null;
   /** Null before the turn is acquired. */
@@ -87,8 +91,9 @@ export class TurnJournal implements TurnWriter {
       this.#dropped += 1;
       return;
     }
-    this.#waiting.push(logEventOf(event));
-    this.#characters += charactersOf(event);
+    const characters = charactersOf(event);
+    this.#waiting.push({ event: logEventOf(event), characters });
+    this.#characters += characters;
     if (this.#waiting.length > MAX_BACKLOG || this.#characters > MAX_BACKLOG_CHARACTERS) {
       this.#lose();
       return;
@@ -185,12 +190,15 @@ export class TurnJournal implements TurnWriter {
     const { log, turnId } = this.#options;
     // Of an acquire without an answer nothing remains but an epoch that is not used.
     const epoch = (this.#epoch ??= (await log.acquire(turnId, ATTEMPT)).epoch);
-    const batch = this.#waiting.slice(0, MAX_APPEND);
-    const [first] = batch;
+    const batch = this.#waiting.slice(0, this.#unanswered || MAX_APPEND);
+    const events = batch.map(({ event }) => event);
+    const [first] = events;
     if (first === undefined) return;
-    await log.append(turnId, epoch, first.seq, batch);
+    this.#unanswered = batch.length;
+    await log.append(turnId, epoch, first.seq, events);
+    this.#unanswered = 0;
     this.#waiting.splice(0, batch.length);
-    if (this.#waiting.length === 0) this.#characters = 0;
+    for (const { characters } of batch) this.#characters -= characters;
   }
 
   async #pause(milliseconds: number): Promise<void> {
