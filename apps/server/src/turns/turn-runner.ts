@@ -277,7 +277,10 @@ export class TurnRunner {
       const ended = this.#drain(turn, running, attempt, onBegun);
       const end = await Promise.race([ended, running.overdue.promise]);
       if (end !== 'overdue') return end;
-      return cancel.signal.aborted ? await this.#end(turn, attempt, CANCELLED) : 'lost';
+      const how = cancel.signal.aborted ? await this.#end(turn, attempt, CANCELLED) : 'lost';
+      // What hangs does not go on for nobody.
+      handOff.abort();
+      return how;
     } catch (error) {
       const { code, retryable } = toErrorInfo(error);
       const end = LOST[code];

@@ -171,4 +171,22 @@ describe('keeping conversations', () => {
     expect(health.takeNotice()).toContain('does not answer');
     expect(clock.pending()).toBe(0);
   });
+
+  it('waits for the history that an owned turn needs, and asks once', async () => {
+    let loads = 0;
+    const answer = Promise.withResolvers<StoredConversation>();
+    const { keeper, clock } = keeperWith({
+      load: () => {
+        loads += 1;
+        return answer.promise;
+      },
+    });
+    const found = keeper.findStored('c', 'p');
+    const turn = keeper.findTurn({ id: 'c', at: 0 }, 1, { prompt: 'one', projectId: 'p' });
+    await clock.advance(5_000);
+    answer.resolve(stored('one'));
+    expect((await found).history).toEqual([user('one')]);
+    expect((await turn)?.own).toEqual([user('one')]);
+    expect(loads).toBe(2);
+  });
 });

@@ -24,7 +24,7 @@ import type { ConversationThread, StoredFront, WrittenHistory } from './conversa
 import type { StoreHealth } from './store-health.ts';
 import { settlesWithin } from './deadline.ts';
 
-/** How long a history is waited for: without it the model would answer in another conversation. */
+/** How long a turn waits for a history that can do without: the model then answers in another conversation. */
 const LOAD_WAIT_MS = 1000;
 /** The most conversations that wait for a store that fails; the oldest are dropped first. */
 const MAX_UNSAVED = 1000;
@@ -136,9 +136,10 @@ export class ConversationKeeper {
     messages: number,
     { prompt, projectId }: { readonly prompt: string; readonly projectId: string },
   ): Promise<{ readonly before: KeptConversation; readonly own: readonly Message[] } | null> {
-    let stored = await this.#ask((store) => store.load(id, { maxBytes: MAX_HISTORY_BYTES }));
+    const { store } = this.#options;
+    let stored = await store.load(id, { maxBytes: MAX_HISTORY_BYTES });
     if (stored !== null && stored.from > at) {
-      stored = await this.#ask((store) => store.load(id, { from: at }));
+      stored = await store.load(id, { from: at });
     }
     if (stored === null) {
       return messages > 0 ? null : { before: this.begin(id, projectId), own: [] };
@@ -167,18 +168,17 @@ export class ConversationKeeper {
     const unsaved = this.#unsaved.get(conversationId);
     if (unsaved !== undefined) return unsaved;
     try {
-      return await this.findStored(conversationId, projectId);
+      return await this.#soon(this.findStored(conversationId, projectId));
     } catch (error) {
       this.#options.health.report(error);
       return { ...this.begin(conversationId, projectId), thread: newThread(conversationId, null) };
     }
   }
 
-  /** The same as it is stored. Rejects if the store does not answer. */
+  /** The same as it is stored, for as long as the store takes. Rejects if it does not answer. */
   async findStored(conversationId: string, projectId: string): Promise<KeptConversation> {
-    const stored = await this.#ask((store) =>
-      store.load(conversationId, { maxBytes: MAX_HISTORY_BYTES }),
-    );
+    const { store } = this.#options;
+    const stored = await store.load(conversationId, { maxBytes: MAX_HISTORY_BYTES });
     return stored === null
       ? this.begin(conversationId, projectId)
       : goOn(stored, this.#options.redact);
@@ -195,11 +195,12 @@ export class ConversationKeeper {
    * Rejects with STORE_UNAVAILABLE if the store does not answer.
    */
   async look(which: ConversationQuestion): Promise<FoundConversation | null> {
+    const { store } = this.#options;
     try {
       if ('conversationId' in which) {
-        return await this.#ask((store) => store.load(which.conversationId, { maxBytes: 0 }));
+        return await this.#soon(store.load(which.conversationId, { maxBytes: 0 }));
       }
-      const [latest] = await this.#ask((store) => store.list({ ...which, limit: 1 }));
+      const [latest] = await this.#soon(store.list({ ...which, limit: 1 }));
       return latest ?? null;
     } catch (error) {
       this.#options.health.report(error);
@@ -218,10 +219,8 @@ export class ConversationKeeper {
     await this.#saving;
   }
 
-  async #ask<T>(question: (store: ConversationStore) => Promise<T>): Promise<T> {
-    const { store, clock } = this.#options;
-    const answer = question(store);
-    if (await settlesWithin(clock, LOAD_WAIT_MS, answer)) return answer;
+  async #soon<T>(answer: Promise<T>): Promise<T> {
+    if (await settlesWithin(this.#options.clock, LOAD_WAIT_MS, answer)) return answer;
     throw new OrionError({
       code: 'STORE_UNAVAILABLE',
       message: 'The store does not answer',

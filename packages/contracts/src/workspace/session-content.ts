@@ -126,6 +126,7 @@ export type StoredSession = {
   readonly sessionId: string;
   readonly metadata: string;
   readonly state: string;
+  /** With the messages of its turn; null in a list. */
   readonly turn: string | null;
   /** The record of a commit that is decided. */
   readonly writing: string | null;

@@ -30,7 +30,7 @@ export type SessionSql = {
   readonly nextEpoch: string;
   /** Its owner may still be at it, or the next owner of its turn has not got to it yet. */
   readonly isLive: string;
-  /** `from write_session`, with the commit that was decided. */
+  /** `from write_session`, with the commit that was decided, and without `turn`, which is large. */
   readonly columns: string;
   /** Locks the row that was read until the transaction ends; SQLite has one writer at a time. */
   readonly forUpdate: string;
@@ -62,7 +62,7 @@ function sessionSqlOf(dialect: SqlRunner['dialect']): SessionSql {
     firstEpoch: `${EPOCH_STEP} + ${random}`,
     nextEpoch: `(write_session.epoch / ${EPOCH_STEP} + 1) * ${EPOCH_STEP} + ${random}`,
     isLive,
-    columns: `write_session.session_id, write_session.metadata, write_session.state, write_session.turn,
+    columns: `write_session.session_id, write_session.metadata, write_session.state,
       file_commit.record as writing, ${PLACES}, content_lines, content_open, cast(${isLive} as integer) as is_live,
       cast(put_away_at is not null as integer) as is_put_away,
       ${now} - ${isPostgres ? 'greatest' : 'max'}(active_at, beat_at) as age`,

@@ -299,7 +299,7 @@ async function find(
 ): Promise<StoredSession | null> {
   const sql = sessionSql(runner.dialect);
   const [row] = await runner.all(
-    `select ${sql.columns} from write_session ${WITH_COMMIT}
+    `select ${sql.columns}, write_session.turn from write_session ${WITH_COMMIT}
      where write_session.session_id = $1 and write_session.root = $2 and write_session.metadata is not null`,
     [sessionId, root],
   );
