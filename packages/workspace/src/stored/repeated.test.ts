@@ -2,9 +2,9 @@ import { OrionError } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { expect, test } from 'vitest';
 
-import { resumed } from './repeated.ts';
+import { repeated, resumed } from './repeated.ts';
 
-/** Hazard: a text that is read while the store is away for a moment is cut, doubled, or given up. */
+/** Hazard: what is asked while the store is away is cut, doubled, or given up before a failover is over. */
 
 const WHOLE = Buffer.from('abcdefghij');
 
@@ -40,4 +40,17 @@ test('what the store refuses is not asked for again', async () => {
   const clock = createFakeClock();
   const refused = resumed(clock, 0, reading([0], false));
   await expect(refused.next()).rejects.toThrow('away');
+});
+
+test.each([
+  [59, 'done'],
+  [61, 'away'],
+])('of an outage of %i s, one of a minute is waited for', async (seconds, end) => {
+  const clock = createFakeClock();
+  const away = new OrionError({ code: 'STORE_UNAVAILABLE', message: 'away', retryable: true });
+  const step = (): Promise<string> =>
+    clock.monotonic() < seconds * 1_000 ? Promise.reject(away) : Promise.resolve('done');
+  const outcome = repeated(clock, step).catch((error: unknown) => (error as Error).message);
+  for (let passed = 0; passed < 70; passed += 1) await clock.advance(1_000);
+  expect(await outcome).toBe(end);
 });

@@ -2,10 +2,11 @@ import { OrionError, sleep } from '@orion/contracts';
 import type { Clock } from '@orion/contracts';
 
 /**
- * Pauses before a question is asked again whose answer did not come. Together they are longer than a turn keeps its owner
- * while the store is away: a session waits as its turn does, and is not paused for a person.
+ * Pauses before a question is asked again whose answer did not come: a minute, which is longer than most failovers take.
+ * Nobody else takes a turn while the store is away, and a session waits as its turn does instead of being paused for a
+ * person.
  */
-const RETRY_MS: readonly number[] = [50, 200, 500, ...Array.from({ length: 15 }, () => 1_000)];
+const RETRY_MS: readonly number[] = [50, 200, 500, ...Array.from({ length: 59 }, () => 1_000)];
 
 /** For a statement that may be made twice. Rejects with the last error if the store stays away. */
 export async function repeated<Result>(clock: Clock, step: () => Promise<Result>): Promise<Result> {
