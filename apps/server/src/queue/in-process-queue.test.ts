@@ -101,6 +101,24 @@ it('looks a turn up whose commit was not answered, until the store says', async 
   expect(asked.filter((what) => what === 'reclaim')).toHaveLength(1);
 });
 
+it.each([1_000, 12_000, 40_000])(
+  'hands out a turn whose commit was not answered and shows %i ms later',
+  async (later) => {
+    const { clock, rows, handed, asked, work, submit } = queueOver([]);
+    work();
+    await clock.advance(0);
+    await submit('late', 'unknown');
+    await clock.advance(later);
+    rows.push({ turnId: 'late', attempt: 0 });
+    await clock.advance(60_000);
+    expect(handed).toEqual(['late 1']);
+    const looks = asked.length;
+    await clock.advance(3_600_000);
+    expect(asked).toHaveLength(looks);
+    expect(clock.pending()).toBe(0);
+  },
+);
+
 it.each([
   ['was handed out before that', ['a', 'b']],
   ['was found there before its own commit was answered', ['b', 'a']],

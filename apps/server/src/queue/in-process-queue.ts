@@ -22,6 +22,8 @@ export type InProcessQueueOptions = {
 
 /** Pauses before the store is asked again. */
 const LOAD_PAUSES_MS: readonly number[] = [100, 500, 1_000, 5_000];
+/** Before each further look for a turn whose commit was not answered; together longer than a statement may take. */
+const UNKNOWN_PAUSES_MS: readonly number[] = [500, 2_000, 10_000, 30_000];
 /** And before a turn is tried again that was neither completed nor given back. */
 const RETRY_MS = 1_000;
 
@@ -77,7 +79,7 @@ export class InProcessQueue implements TurnQueue {
   submit(turnId: string, transaction: StoreTransaction, place: QueuePlace): Promise<void> {
     transaction.onEnd((outcome) => {
       if (outcome === 'committed') this.#add(turnId, 1, place);
-      else if (outcome === 'unknown') void this.#load({ isFirst: false });
+      else if (outcome === 'unknown') void this.#lookFor(turnId);
     });
     return Promise.resolve();
   }
@@ -131,6 +133,20 @@ export class InProcessQueue implements TurnQueue {
     const now = this.#options.clock.monotonic();
     const [first] = this.#waiting.values();
     return { turns: this.#waiting.size, oldestMs: first === undefined ? 0 : now - first.since };
+  }
+
+  /** A commit that was not answered may still come: that the turn is not there yet says nothing. Never rejects. */
+  async #lookFor(turnId: string): Promise<void> {
+    await this.#load({ isFirst: false });
+    for (const pause of UNKNOWN_PAUSES_MS) {
+      if (this.#isKnown(turnId)) return;
+      await sleep(this.#options.clock, pause, this.#stop.signal);
+      await this.#load({ isFirst: false });
+    }
+  }
+
+  #isKnown(turnId: string): boolean {
+    return this.#held.has(turnId) || this.#waiting.has(turnId) || this.#retries.has(turnId);
   }
 
   /** Reads what waits. Never rejects. */
