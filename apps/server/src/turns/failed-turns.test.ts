@@ -284,6 +284,7 @@ it('ends a turn that hangs when it was cancelled 12 s ago, and its place is free
     status: 'stopped',
     stopReason: 'cancelled',
     fullContent: 'half',
+    protocolReason: 'the server ended the turn',
   });
   await expect.poll(async () => (await turns.service.find(next))?.state).toBe('running');
 });

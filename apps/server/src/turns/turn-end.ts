@@ -30,6 +30,7 @@ export type EndedTurn = Pick<
 type Place = Pick<RunEvent, 'protocol' | 'phase' | 'phaseIndex' | 'cycleIndex'>;
 
 const NOT_BEGUN = 'the turn ended before it began';
+const LEFT = 'the server ended the turn';
 
 /**
  * Ends a turn in place of the agent: as a new owner, so that nothing of what ran comes behind it. Rejects with FENCED and
@@ -82,7 +83,7 @@ export async function endingEvents(
   const done = { ...ids, ...place, phase: 'complete', fullContent, ...defined(how) };
   const bodies: readonly (readonly [kind: string, data: JsonObject])[] = [
     ...(error === undefined ? [] : [['error', { ...ids, ...place, error }] as const]),
-    ['done', { ...done, protocolReason: NOT_BEGUN }],
+    ['done', { ...done, protocolReason: lastSeq === 0 ? NOT_BEGUN : LEFT }],
   ];
   return bodies.map(([kind, data], index) => ({ seq: lastSeq + 1 + index, kind, data }));
 }

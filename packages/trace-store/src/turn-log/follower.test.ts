@@ -324,3 +324,12 @@ it.each([0, 3])(
     expect(await first).toBe(1);
   },
 );
+
+it('says of nobody that they wait, after the store was away for the last reader', async () => {
+  const { put, follow, follower, clock, answerWith } = opened();
+  put('a', 'chunk');
+  answerWith(() => Promise.reject(storeUnavailable('away', { retryable: true })));
+  await expect(seqOf(follow('a'))).rejects.toThrow('away');
+  await clock.advance(60_000);
+  expect(follower.lag()).toBe(0);
+});

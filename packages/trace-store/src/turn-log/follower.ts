@@ -258,6 +258,8 @@ export class Follower {
     this.#stopListening = null;
     this.#cancelSweep?.();
     this.#cancelSweep = null;
+    // Nobody waits, also if the last question had no answer.
+    this.#behindSince = null;
   }
 }
 
