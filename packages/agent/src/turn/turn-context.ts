@@ -5,6 +5,7 @@ import { createToolRegistry } from '@orion/tool-runner';
 
 import { sampled } from '../config/derived-settings.ts';
 import { wrapAdapter } from '../keys/wrapped-adapter.ts';
+import { unlessAborted } from '../store/deadline.ts';
 import type { Ownership } from '../store/turn-writer.ts';
 import { fileTools } from './file-tools.ts';
 import type { TurnContext } from './session/session-run.ts';
@@ -40,6 +41,7 @@ export function turnContext(
       {
         approve: async (request) => {
           const { call, effect } = request;
+          const { signal: callSignal } = request.context;
           const { reviewCall } = dependencies;
           const approval = await scope.clock.standStill(() =>
             dependencies.approveCall(
@@ -48,11 +50,15 @@ export function turnContext(
             ),
           );
           // A begin has no effect but a session, which is found again.
-          if (approval.approved && effect === 'write' && call.name !== BEGIN_TOOL_NAME) {
-            scope.owned?.checkpoints.begun(call.id);
+          const isBegun = approval.approved && effect === 'write' && call.name !== BEGIN_TOOL_NAME;
+          const takeBack = isBegun ? scope.owned?.checkpoints.begun(call.id) : undefined;
+          try {
+            // Whatever a person took for the answer, the turn has to be this process's now.
+            await unlessAborted(callSignal, ownership.confirm());
+          } finally {
+            // The registry runs no call after that.
+            if (callSignal.aborted) takeBack?.();
           }
-          // Whatever a person took for the answer, the turn has to be this process's now.
-          await ownership.confirm();
           return approval;
         },
         outputs: dependencies.outputs,

@@ -9,6 +9,7 @@ import type { TurnWriter } from '../store/turn-writer.ts';
 import { answer } from './answered-turn.ts';
 import { eventStamper } from './event-stamper.ts';
 import { joinText } from './join-text.ts';
+import type { PlacedEvent } from './join-text.ts';
 import { recover } from './recovered-turn.ts';
 import { notice } from './turn-ends.ts';
 import type { TurnEnd, TurnScope, TurnTask } from './turn-scope.ts';
@@ -16,6 +17,8 @@ import type { CheckpointDraft, TurnStep } from './turn-step.ts';
 
 /** What is under way keeps a turn from being handed off for so long, in milliseconds. */
 const LEAVE_MS = 500;
+/** The part of that which the store gets for the answer of a call that has run. */
+const ANSWER_MS = 300;
 
 /**
  * One turn: the loop around the protocol.
@@ -28,7 +31,8 @@ const LEAVE_MS = 500;
  *     usually is (`StoreHealth`); its outcome after. An owned turn waits as long as it takes.
  * U5  A turn that is lost stops at once: nothing of it is recorded, kept or shown any more, and its reader gets the
  *     reason.
- * U6  A turn that is handed off leaves what another owner needs, and has no effect after that.
+ * U6  A turn that is handed off leaves what another owner needs, and has no effect after that. What a call that
+ *     had begun was answered with is part of it, unless the store takes too long.
  *
  * `leave` aborts what the turn does, for a reader that goes away while something is under way.
  */
@@ -62,6 +66,8 @@ export async function* runTurn(
   };
   const handOff = new Interruptible(owned?.handOff ?? null);
   let end: TurnEnd | null = null;
+  /** Of the event that follows; null once that is recorded. */
+  let storing: Promise<CheckpointDraft> | null = null;
   let draft: CheckpointDraft | undefined;
   scope.trace('turn_started', {
     task: task.kind,
@@ -71,22 +77,39 @@ export async function* runTurn(
   const body = task.kind === 'message' ? answer(scope, task) : recoverOnly(scope, task);
   const paced = { clock, pace: writer.pace };
   const events = joinText(redactEvents(body, keys), paced, cycle, leave, asides);
+  /** What is asked for, and was not taken. */
+  let upcoming: Promise<IteratorResult<PlacedEvent, TurnEnd>> | null = null;
+  /**
+   * The event with the answer to a call that had begun, where the hand-off came before it was recorded, and its draft.
+   * What is answered later is not kept: it may say so only because of the hand-off.
+   */
+  const lastAnswer = async () => {
+    const stored = await storing;
+    if (stored === null || owned?.checkpoints.answersBegun(stored) !== true) return null;
+    const { done, value } = await (upcoming ?? events.next());
+    if (done === true || value.event.type === 'checkpoint') return null;
+    return { event: value.event, cycleIndex: value.cycleIndex, draft: stored };
+  };
   try {
     while (!handOff.isAborted) {
-      const next = await handOff.wait(events.next());
+      upcoming = events.next();
+      const next = await handOff.wait(upcoming);
       writer.lost.throwIfAborted();
       if (next === null || handOff.isAborted) break;
+      upcoming = null;
       if (next.done === true) {
         end = next.value;
         break;
       }
       const { event, cycleIndex } = next.value;
       if (event.type === 'checkpoint') {
-        draft = (await handOff.wait(event.store())) ?? undefined;
+        storing = event.store();
+        draft = (await handOff.wait(storing)) ?? undefined;
         continue;
       }
       const recorded = record(event, cycleIndex, draft);
       draft = undefined;
+      storing = null;
       // The log is written while the event is shown.
       const stored = precedesEffect(event) ? writer.settled() : writer.room();
       yield recorded;
@@ -105,9 +128,17 @@ export async function* runTurn(
     }
   } finally {
     handOff.end();
+    const leaveBy = clock.monotonic() + LEAVE_MS;
+    if (handOff.isAborted) {
+      const asked = lastAnswer().catch(() => null);
+      const last = (await settlesWithin(clock, ANSWER_MS, asked)) ? await asked : null;
+      if (last !== null) record(last.event, last.cycleIndex, last.draft);
+    }
     const ended = events.return({ status: 'aborted' });
     if (owned === null || !handOff.isAborted) await ended;
-    else if (!(await settlesWithin(clock, LEAVE_MS, ended)) && scope.isWriting) owned.linger(ended);
+    else if (!(await settlesWithin(clock, leaveBy - clock.monotonic(), ended)) && scope.isWriting) {
+      owned.linger(ended);
+    }
     // An owned turn ends with its conversation, or goes on in another process.
     if (writer.fence === null) scope.remember();
     const { status, stopReason } = end ?? { status: owned === null ? 'aborted' : 'handed_off' };

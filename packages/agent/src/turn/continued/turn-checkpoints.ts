@@ -48,7 +48,8 @@ export type TurnStand = {
  *    does not count are replaced.
  * 2. It is stored again when a file has come further than any owner before has reported, once for each owner: then
  *    the turn does not stand still.
- * 3. That a tool with an effect begins, and that a file is written, is stored before anything follows from it.
+ * 3. That a tool with an effect begins, and that a file is written, is stored before anything follows from it. It is
+ *    taken back of a tool that certainly did not begin.
  */
 export class TurnCheckpoints {
   readonly #owned: OwnedTurn;
@@ -113,14 +114,29 @@ export class TurnCheckpoints {
     this.#keep({});
   }
 
-  /** A tool with an effect is about to begin; stored with the next statement. */
-  begun(callId: string): void {
-    const { calls = null } = this.#latest ?? {};
-    if (calls === null) return;
-    const progress = calls.progress.map((one) =>
+  /**
+   * A tool with an effect is about to begin; stored with the next statement. The answer takes that back, of a tool that
+   * did not begin after all.
+   */
+  begun(callId: string): () => void {
+    const { calls: before = null } = this.#latest ?? {};
+    if (before === null) return () => undefined;
+    const progress = before.progress.map((one) =>
       one.id === callId && one.kind === 'announced' ? { id: one.id, kind: 'begun' as const } : one,
     );
-    this.#keep({ calls: { ...calls, progress } });
+    const calls = { ...before, progress };
+    this.#keep({ calls });
+    return () => {
+      if (this.#latest?.calls === calls) this.#keep({ calls: before });
+    };
+  }
+
+  /** Whether it has the answer to a call that was begun: without it, nobody would know what became of that. */
+  answersBegun({ calls }: CheckpointDraft): boolean {
+    const before = this.#latest?.calls?.progress ?? [];
+    return before.some(
+      ({ kind }, index) => kind === 'begun' && calls?.progress[index]?.kind === 'answered',
+    );
   }
 
   /** A file is written; its session may go after this. */
