@@ -239,3 +239,32 @@ test('a record whose statement found the text stored already is stored by the ne
   expect([record?.idle_prompts, claimed.bytes()]).toEqual([7, 6]);
   await claimed.remove();
 });
+
+test.each([
+  ['this process, which was not told', false, {}],
+  ['another process, which lives', true, { error: { code: 'SESSION_BUSY' } }],
+])('a claim without an answer finds the session to be that of %s', async (_, isConfirmed, end) => {
+  const clock = createFakeClock(Date.now());
+  let claims = 0;
+  const { workspace } = await openWorkspace(
+    (inner) => ({
+      async claim(claim) {
+        claims += 1;
+        // The time in which a living owner is heard of has passed.
+        if (claims === 3 && !isConfirmed) await own.execute('update write_session set beat_at = 0');
+        const claimed = await inner.claim(claim);
+        if (claims === 1) throw unavailable();
+        return claimed;
+      },
+    }),
+    clock,
+  );
+  const handle = await workspace.sessions.begin(await metadataOf(workspace));
+  handle.append('one');
+  await handle.save(RECORD);
+  await handle.release();
+  const claiming = workspace.sessions.claim(handle.id);
+  expect(await settled(clock, claiming)).toMatchObject(end);
+  expect(claims).toBe(3);
+  if (!isConfirmed) await (await claiming).handle.remove();
+});

@@ -7,12 +7,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
-import { OrionError } from '@orion/contracts';
+import { OrionError, sleep } from '@orion/contracts';
 import type {
+  ClaimedContent,
   ClaimedSession,
   CleanReport,
   NewStoredSession,
   SessionBytes,
+  SessionClaim,
   SessionContent,
   SessionHandle,
   SessionListing,
@@ -43,6 +45,8 @@ import { listingOf, readRow } from './session-row.ts';
 
 /** Well within the time after which the store takes an owner for dead. */
 const BEAT_MS = 3_000;
+/** Longer than that time. */
+const UNCONFIRMED_MS = 11_000;
 
 export type StoredSessionStoreOptions = SessionStoreOptions & {
   /** Called at the first use. */
@@ -154,8 +158,7 @@ export class StoredSessionStore implements SessionStore {
     if (this.#open.has(sessionId)) throw sessionBusy(sessionId);
     const { root } = this.#options;
     const targetKey = await this.#locks.keyOf(await this.#realPathOf(found.metadata));
-    const claim = { sessionId, root, targetKey, fence: fence ?? null };
-    const claimed = await repeated(this.#options.clock, () => this.#content.claim(claim));
+    const claimed = await this.#claimed({ sessionId, root, targetKey, fence: fence ?? null });
     if (claimed.kind === 'missing') throw sessionNotFound(sessionId, null);
     if (claimed.kind === 'busy') throw sessionBusy(sessionId);
     if (claimed.kind === 'held') throw targetLocked(found.metadata.target.path);
@@ -166,6 +169,21 @@ export class StoredSessionStore implements SessionStore {
       await this.#content.release(owner).catch(() => undefined);
       throw error;
     }
+  }
+
+  async #claimed(claim: SessionClaim): Promise<ClaimedContent> {
+    const { clock } = this.#options;
+    let asked = 0;
+    const ask = (): Promise<ClaimedContent> =>
+      repeated(clock, () => {
+        asked += 1;
+        return this.#content.claim(claim);
+      });
+    const claimed = await ask();
+    if (claimed.kind !== 'busy' || asked === 1 || claim.fence !== null) return claimed;
+    // The answer that was lost may have said that it is this one's: nobody confirms that, and it passes.
+    await sleep(clock, UNCONFIRMED_MS);
+    return ask();
   }
 
   async discard(sessionId: string): Promise<{ readonly attic: string }> {
