@@ -91,6 +91,26 @@ test('a session that was put away without an answer is put away', async () => {
   expect(await workspace.sessions.find(handle.id)).toMatchObject({ bytes: 3 });
 });
 
+test('whoever puts a session away waits a quarter of a minute for a database that is away', async () => {
+  const clock = createFakeClock(Date.now());
+  let isAway = false;
+  const { workspace } = await openWorkspace(
+    (inner) => ({
+      putAway: (...which) => (isAway ? Promise.reject(unavailable()) : inner.putAway(...which)),
+    }),
+    clock,
+  );
+  const handle = await workspace.sessions.begin(await metadataOf(workspace));
+  handle.append('one');
+  await handle.save(RECORD);
+  isAway = true;
+  const since = clock.monotonic();
+  expect(await settled(clock, handle.discard())).toMatchObject({
+    error: { code: 'STORE_UNAVAILABLE' },
+  });
+  expect(clock.monotonic() - since).toBeLessThan(20_000);
+});
+
 test('a session goes on in memory while its database is away, and nothing is decided meanwhile', async () => {
   let weather: Weather = 'fine';
   const clock = createFakeClock(Date.now());

@@ -7,10 +7,16 @@ import type { Clock } from '@orion/contracts';
  * person.
  */
 const RETRY_MS: readonly number[] = [50, 200, 500, ...Array.from({ length: 59 }, () => 1_000)];
+/** The same for what somebody waits for who wants to leave. */
+export const LEAVING_MS: readonly number[] = RETRY_MS.slice(0, 18);
 
 /** For a statement that may be made twice. Rejects with the last error if the store stays away. */
-export async function repeated<Result>(clock: Clock, step: () => Promise<Result>): Promise<Result> {
-  for (const pause of RETRY_MS) {
+export async function repeated<Result>(
+  clock: Clock,
+  step: () => Promise<Result>,
+  pauses: readonly number[] = RETRY_MS,
+): Promise<Result> {
+  for (const pause of pauses) {
     try {
       return await step();
     } catch (error) {

@@ -28,7 +28,7 @@ import type { SessionKey } from '../session-dir/session-key.ts';
 import type { EventSink } from '../session-dir/session-store-options.ts';
 import { Wtf8Decoder } from '../session-dir/wtf8.ts';
 import type { StateDirectory } from '../state-directory.ts';
-import { repeated } from './repeated.ts';
+import { LEAVING_MS, repeated } from './repeated.ts';
 import { CONTENT_FILE, StoredTexts } from './stored-texts.ts';
 import type { StoredTextsOptions } from './stored-texts.ts';
 
@@ -283,9 +283,10 @@ export class StoredSession implements SessionHandle {
       await this.#saveLast();
       await this.#texts.stop();
       const { content, root, clock } = this.#options;
-      if (await repeated(clock, () => content.putAway(root, this.id, this.owner))) return;
+      const putAway = (): Promise<boolean> => content.putAway(root, this.id, this.owner);
+      if (await repeated(clock, putAway, LEAVING_MS)) return;
       // It may have been put away without an answer.
-      const found = await repeated(clock, () => content.find(root, this.id));
+      const found = await repeated(clock, () => content.find(root, this.id), LEAVING_MS);
       if (found?.isPutAway !== true) throw this.#lostError();
     });
     return { attic: this.directory };
