@@ -10,7 +10,7 @@ import type { ExitCode } from '../process/exit-code.ts';
 import { STOP_SIGNALS } from '../process/leave-process.ts';
 import { watchStop } from '../process/stop-request.ts';
 import { forkWorker } from './cluster.ts';
-import { UNSTARTED, WorkerGroup } from './worker-group.ts';
+import { COULD_NOT_START, WorkerGroup } from './worker-group.ts';
 import type { Serving, WorkerEnd } from './worker-group.ts';
 
 export type WorkerPlace = {
@@ -41,7 +41,7 @@ export async function serveWorkers(
     const started = await Promise.race([group.start(count), stop.asked]);
     if (typeof started === 'object' && !('url' in started)) {
       const { code, signal } = started;
-      if (signal === null && code === null) screen.line(`${UNSTARTED}.`, 'error');
+      if (signal === null && code === null) screen.line(`${COULD_NOT_START}.`, 'error');
       if (signal !== null) screen.line(`A worker was ended (${signal}) before it served.`, 'error');
       await group.stop();
       return exitCodeOf(started);

@@ -30,7 +30,7 @@ export type WorkerGroupOptions = {
 };
 
 /** What is said of a worker that the system has no room for. */
-export const UNSTARTED = 'A worker could not be started';
+export const COULD_NOT_START = 'A worker could not be started';
 
 /**
  * How often a worker is asked whether it is alive, and how many questions it may leave without an answer. It is over
@@ -114,7 +114,7 @@ export class WorkerGroup {
       if (isStopping.aborted) return end;
       pauseMs = pauseAfter(clock.monotonic() - beganAt, pauseMs);
       const how = end.signal ?? (end.code === null ? null : `exit code ${end.code}`);
-      const what = how === null ? UNSTARTED : `The worker ${worker.pid} ended (${how})`;
+      const what = how === null ? COULD_NOT_START : `The worker ${worker.pid} ended (${how})`;
       say(`${what}. Another one starts in ${pauseMs / 1000} s.`);
       await sleep(clock, pauseMs, isStopping);
       if (isStopping.aborted) return end;

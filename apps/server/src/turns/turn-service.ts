@@ -26,7 +26,7 @@ export interface TurnService {
     readonly limit: number;
     readonly before?: string;
   }): Promise<readonly ServedTurn[]>;
-  /** `requested`: its `done` follows within a second, or has just been stored. */
+  /** `requested`: its `done` usually follows within a second, or has just been stored. */
   cancel(turnId: string): Promise<'requested' | 'finished' | 'unknown'>;
   /** Reads what is stored, of any turn. */
   readonly log: Pick<TurnLog, 'read' | 'follow'>;

@@ -48,5 +48,5 @@ export type TurnListAnswer = {
   readonly next: string | null;
 };
 
-/** `POST /api/turns/{turnId}/cancel`: its `done` follows within a second. */
+/** `POST /api/turns/{turnId}/cancel`: its `done` usually follows within a second. */
 export type CancelAnswer = { readonly turnId: string; readonly state: 'cancelling' };

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { TurnAppend } from '@orion/contracts';
+import type { ConversationSave, TurnAppend } from '@orion/contracts';
 import { callsReply, expectValidHistory, textReply, toolCall } from '@orion/testkit';
 import { expect, it, onTestFinished, vi } from 'vitest';
 
@@ -71,6 +71,25 @@ async function handOffWhile(
   await new Promise(setImmediate);
 }
 
+/** The store of a turn that is handed off while such a conversation is being saved. */
+function abortingAtSave(
+  turn: TakenTurn,
+  handOff: AbortController,
+  isThen: (save: ConversationSave) => boolean,
+): TakenTurn['store'] {
+  const { conversations } = turn.store;
+  return {
+    ...turn.store,
+    conversations: {
+      ...conversations,
+      save(save) {
+        if (isThen(save)) handOff.abort();
+        return conversations.save(save);
+      },
+    },
+  };
+}
+
 function saysItBegins({ checkpoint }: TurnAppend): boolean {
   const { calls = null } = (checkpoint ?? {}) as Partial<Checkpoint>;
   return calls?.progress[0]?.kind === 'begun';
@@ -122,17 +141,9 @@ it('keeps an answer that is stored and that nobody was told yet', async () => {
 it('begins a file again whose begin was being stored: its session has gone', async () => {
   const turn = await openTurn();
   const handOff = new AbortController();
-  const { conversations } = turn.store;
-  const store: TakenTurn['store'] = {
-    ...turn.store,
-    conversations: {
-      ...conversations,
-      save(save) {
-        if (JSON.stringify(save.history).includes('session_id')) handOff.abort();
-        return conversations.save(save);
-      },
-    },
-  };
+  const store = abortingAtSave(turn, handOff, ({ history }) =>
+    JSON.stringify(history).includes('session_id'),
+  );
   const owner = await turn.owner([callsReply([beginCall()])], { store });
   await turn.run(owner, { handOff: handOff.signal });
   expect(handOff.signal.aborted).toBe(true);
@@ -150,17 +161,7 @@ it('does not wait for an answer that the store does not take in time', async () 
 it('leaves the call that comes next to the next owner', async () => {
   const turn = await openTurn([tool('Do', 'write'), tool('Then', 'write')]);
   const handOff = new AbortController();
-  const { conversations } = turn.store;
-  const store: TakenTurn['store'] = {
-    ...turn.store,
-    conversations: {
-      ...conversations,
-      save(save) {
-        if (turn.ran['Do'] !== undefined) handOff.abort();
-        return conversations.save(save);
-      },
-    },
-  };
+  const store = abortingAtSave(turn, handOff, () => turn.ran['Do'] !== undefined);
   const calls = callsReply([toolCall('1', 'Do'), toolCall('2', 'Then')]);
   await turn.run(await turn.owner([calls], { store }), { handOff: handOff.signal });
   expect(turn.ran).toEqual({ Do: [{}] });
