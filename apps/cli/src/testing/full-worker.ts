@@ -42,11 +42,15 @@ if (cluster.isPrimary) {
   await worker.ended;
 } else {
   const files: number[] = [];
+  let closed = Promise.resolve();
   createServer((socket) => {
+    closed = new Promise((resolve) => socket.once('close', () => resolve()));
     socket.on('error', () => undefined);
     socket.end('answered');
   }).listen(0, '127.0.0.1');
-  process.on('message', (what) => {
+  const obey = async (what: unknown): Promise<void> => {
+    // A client has its answer a moment before its descriptor is free.
+    await closed;
     try {
       while (what === 'fill') files.push(openSync('/dev/null', 'r'));
     } catch {
@@ -54,5 +58,6 @@ if (cluster.isPrimary) {
     }
     if (what === 'free') for (const file of files) closeSync(file);
     process.send?.('done');
-  });
+  };
+  process.on('message', (what) => void obey(what));
 }
