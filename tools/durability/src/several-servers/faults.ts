@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Preload } from '../served-turns/stage.ts';
 import { strikeAtRandom, TAKES_CLOCK } from './chaos.ts';
 import { WAYS } from './failover.ts';
-import { freezeOldest, wakeFrozen } from './freeze.ts';
+import { wakeFrozen } from './freeze.ts';
 import { restartEach } from './restart-each.ts';
 import type { Scene } from './scene.ts';
 
@@ -150,13 +150,7 @@ export function planOf(fault: Fault, outageMs: number, way: string): FaultPlan {
           module: new URL('./preload/stop-itself.ts', import.meta.url),
           environment: { ORION_STOP_AT: way },
         },
-        async strike({ group }) {
-          if (way === 'stream') {
-            await wait(BEGUN_MS);
-            await freezeOldest(group);
-          }
-          await wakeFrozen(group);
-        },
+        strike: ({ group }) => wakeFrozen(group),
       };
     case 'clock': {
       const preload = {

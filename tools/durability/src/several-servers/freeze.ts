@@ -10,11 +10,6 @@ const AWAKE_MS = 3_000;
 const LOOK_MS = 50;
 const LOOKS = 1_200;
 
-export async function freezeOldest(group: Group): Promise<void> {
-  const [oldest] = await group.pids();
-  if (oldest !== undefined) process.kill(oldest, 'SIGSTOP');
-}
-
 /** Waits for one that freezes, and lets it go on 30 s later, if it is still there. */
 export async function wakeFrozen(group: Group): Promise<void> {
   for (let looks = 0; looks < LOOKS; looks += 1) {

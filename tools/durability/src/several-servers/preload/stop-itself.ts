@@ -1,6 +1,6 @@
 /**
- * Imported by servers before their own code: the server, or the first of its workers, freezes once, either when the
- * answer has come that makes it the owner of a turn or right before it puts a file in its place.
+ * Imported by servers before their own code: the server, or the first of its workers, freezes once: when the answer has
+ * come that makes it the owner of a turn, a while behind that, or right before it puts a file in its place.
  */
 import cluster from 'node:cluster';
 import { Socket } from 'node:net';
@@ -9,21 +9,24 @@ import { interceptDisk } from '@orion/testkit/disk-faults';
 
 const { ORION_STOP_AT: at = '' } = process.env;
 const ACQUIRE = 'update turn set epoch = (turn.epoch / ';
+/** By then its first turn streams, and is not over. */
+const STREAMS_MS = 1_000;
 /** Where the file of a task comes to lie. */
 const TARGET = /\/notes\/\d+\.md$/u;
 
 // Also imported by the parent of workers.
 if (!process.argv.includes('--workers') || cluster.worker?.id === 1) {
-  if (at === 'claim') stopAtClaim();
+  if (at === 'claim') onClaim(stop);
+  if (at === 'stream') onClaim(() => setTimeout(stop, STREAMS_MS));
   if (at === 'commit') await stopAtCommit();
 }
 
-function stopAtClaim(): void {
+function onClaim(act: () => void): void {
   const original = Object.getPrototypeOf(Socket.prototype) as Pick<Socket, 'write'>;
   const write = function (this: Socket, ...args: Parameters<Socket['write']>): boolean {
     const [data] = args as unknown as [string | Uint8Array];
     if (Buffer.from(data).includes(ACQUIRE) && Reflect.deleteProperty(Socket.prototype, 'write'))
-      this.prependOnceListener('data', stop);
+      this.prependOnceListener('data', act);
     return original.write.apply(this, args);
   };
   // Writable: the program may give a socket of its own a `write` of its own.
