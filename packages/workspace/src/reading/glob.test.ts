@@ -174,3 +174,7 @@ test('G2: each byte costs one look at each place, and without a budget nothing m
   expect(early.left).toBe(96);
   expect(matchesGlob(null, '', { left: 1 })).toBe(false);
 });
+
+it.each([true, false])('thousands of `?` share one token (in a path: %s)', (isPath) => {
+  expect(new Set(parseGlob('?'.repeat(4000), isPath)).size).toBe(1);
+});

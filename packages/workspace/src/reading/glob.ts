@@ -7,7 +7,7 @@
  */
 type Token =
   | { readonly kind: 'byte'; readonly byte: number }
-  | { readonly kind: 'set'; readonly has: Uint8Array }
+  | { readonly kind: 'set'; readonly set: ByteSet }
   /** Any number of bytes, including none, but no slash unless it `crosses`. */
   | { readonly kind: 'star'; readonly crosses: boolean }
   /** The star and the slash after it may match nothing. */
@@ -16,7 +16,17 @@ type Token =
 /** Null if an escape or set is incomplete: such a pattern matches nothing. */
 export type Glob = readonly Token[] | null;
 
+/** One bit for each byte, in sixteen numbers: a short pattern can name thousands of sets. */
+type ByteSet = readonly number[];
+
+const ALL_BITS = 0xff_ff;
 const SLASH = 0x2f;
+
+const ANY_BYTE: Token = { kind: 'set', set: emptySet().fill(ALL_BITS) };
+const ANY_BUT_SLASH: Token = { kind: 'set', set: withoutSlash(emptySet().fill(ALL_BITS)) };
+const STAR: Token = { kind: 'star', crosses: false };
+const CROSSING: Token = { kind: 'star', crosses: true };
+const OPTIONAL: Token = { kind: 'optional' };
 
 /** `isPath`: only `**` matches a slash; `*`, `?` and sets do not. */
 export function parseGlob(pattern: string, isPath: boolean): Glob {
@@ -32,12 +42,10 @@ export function parseGlob(pattern: string, isPath: boolean): Glob {
     } else if (character === '[') {
       const set = parseSet(pattern, at, isPath);
       if (set === null) return null;
-      tokens.push({ kind: 'set', has: set.has });
+      tokens.push({ kind: 'set', set: set.members });
       at = set.end;
     } else if (character === '?') {
-      const has = new Uint8Array(256).fill(1);
-      if (isPath) has[SLASH] = 0;
-      tokens.push({ kind: 'set', has });
+      tokens.push(isPath ? ANY_BUT_SLASH : ANY_BYTE);
       at += 1;
     } else {
       if (character === '\\') at += 1;
@@ -51,44 +59,67 @@ export function parseGlob(pattern: string, isPath: boolean): Glob {
 
 /** A run of stars. */
 function starsOf(pattern: string, start: number, end: number, isPath: boolean): readonly Token[] {
-  const crossing: Token = { kind: 'star', crosses: true };
-  if (!isPath) return [crossing];
+  if (!isPath) return [CROSSING];
   const isWhole = end - start > 1 && (start === 0 || pattern[start - 1] === '/');
-  if (isWhole && pattern[end] === '/') return [{ kind: 'optional' }, crossing];
+  if (isWhole && pattern[end] === '/') return [OPTIONAL, CROSSING];
   const isLast = end === pattern.length || pattern.startsWith('\\/', end);
-  return isWhole && isLast ? [crossing] : [{ kind: 'star', crosses: false }];
+  return isWhole && isLast ? [CROSSING] : [STAR];
 }
 
-const CLASSES: Readonly<Record<string, RegExp>> = {
-  alnum: /[0-9A-Za-z]/u,
-  alpha: /[A-Za-z]/u,
-  blank: /[ \t]/u,
-  // oxlint-disable-next-line no-control-regex -- the class is theirs
-  cntrl: /[\u0000-\u001f\u007f]/u,
-  digit: /[0-9]/u,
-  graph: /[!-~]/u,
-  lower: /[a-z]/u,
-  print: /[ -~]/u,
-  punct: /[!-/:-@[-`{-~]/u,
-  space: /[ \t-\r]/u,
-  upper: /[A-Z]/u,
-  xdigit: /[0-9A-Fa-f]/u,
-};
+const CLASSES: ReadonlyMap<string, ByteSet> = new Map(
+  Object.entries({
+    alnum: /[0-9A-Za-z]/u,
+    alpha: /[A-Za-z]/u,
+    blank: /[ \t]/u,
+    // oxlint-disable-next-line no-control-regex -- the class is theirs
+    cntrl: /[\u0000-\u001f\u007f]/u,
+    digit: /[0-9]/u,
+    graph: /[!-~]/u,
+    lower: /[a-z]/u,
+    print: /[ -~]/u,
+    punct: /[!-/:-@[-`{-~]/u,
+    space: /[ \t-\r]/u,
+    upper: /[A-Z]/u,
+    xdigit: /[0-9A-Fa-f]/u,
+  }).map(([name, members]) => [name, setOf(members)]),
+);
+
+function emptySet(): number[] {
+  return [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+}
+
+function addTo(set: number[], byte: number): void {
+  set[byte >> 4] = (set[byte >> 4] ?? 0) | (1 << (byte & 15));
+}
+
+function withoutSlash(set: number[]): number[] {
+  set[SLASH >> 4] = (set[SLASH >> 4] ?? 0) & ~(1 << (SLASH & 15));
+  return set;
+}
+
+/** The ASCII characters that match. */
+function setOf(members: RegExp): ByteSet {
+  const set = emptySet();
+  for (let byte = 0; byte < 0x80; byte += 1) {
+    if (members.test(String.fromCharCode(byte))) addTo(set, byte);
+  }
+  return set;
+}
 
 /** Parses the set at this bracket. Null if it is incomplete or names an unknown class. */
 function parseSet(
   pattern: string,
   start: number,
   isPath: boolean,
-): { readonly has: Uint8Array; readonly end: number } | null {
-  const has = new Uint8Array(256);
+): { readonly members: ByteSet; readonly end: number } | null {
+  const members = emptySet();
   let at = start + 1;
   const isNegated = pattern[at] === '!' || pattern[at] === '^';
   if (isNegated) at += 1;
   /** The start of a range if a `-` follows; 0 if there is none. */
   let previous = 0;
   const add = (byte: number): void => {
-    has[byte] = 1;
+    addTo(members, byte);
     previous = byte;
   };
   do {
@@ -100,19 +131,16 @@ function parseSet(
       add(pattern.charCodeAt(at));
     } else if (character === '-' && previous !== 0 && next !== undefined && next !== ']') {
       at += next === '\\' ? 2 : 1;
-      for (let byte = previous; byte <= pattern.charCodeAt(at); byte += 1) has[byte] = 1;
+      for (let byte = previous; byte <= pattern.charCodeAt(at); byte += 1) addTo(members, byte);
       previous = 0;
     } else if (character === '[' && next === ':') {
       const close = pattern.indexOf(']', at + 2);
       if (close === -1) return null;
       // The closing colon must not be the opening one.
       if (close - 1 >= at + 2 && pattern[close - 1] === ':') {
-        const name = pattern.slice(at + 2, close - 1);
-        const members = Object.hasOwn(CLASSES, name) ? CLASSES[name] : undefined;
-        if (members === undefined) return null;
-        for (let byte = 0; byte < 0x80; byte += 1) {
-          if (members.test(String.fromCharCode(byte))) has[byte] = 1;
-        }
+        const named = CLASSES.get(pattern.slice(at + 2, close - 1));
+        if (named === undefined) return null;
+        for (const [word, bits] of named.entries()) members[word] = (members[word] ?? 0) | bits;
         previous = 0;
         at = close;
       } else {
@@ -123,9 +151,8 @@ function parseSet(
     }
     at += 1;
   } while (pattern[at] !== ']');
-  if (isNegated) for (let byte = 0; byte < 256; byte += 1) has[byte] = has[byte] === 1 ? 0 : 1;
-  if (isPath) has[SLASH] = 0;
-  return { has, end: at + 1 };
+  const set = isNegated ? members.map((bits) => bits ^ ALL_BITS) : members;
+  return { members: isPath ? withoutSlash(set) : set, end: at + 1 };
 }
 
 /** The remaining cost of matching, in pattern positions examined. */
@@ -165,7 +192,7 @@ function stepOf(token: Token, place: number, byte: number): number | null {
     case 'byte':
       return token.byte === byte ? place + 1 : null;
     case 'set':
-      return token.has[byte] === 1 ? place + 1 : null;
+      return ((token.set[byte >> 4] ?? 0) >> (byte & 15)) & 1 ? place + 1 : null;
     case 'star':
       return token.crosses || byte !== SLASH ? place : null;
     case 'optional':

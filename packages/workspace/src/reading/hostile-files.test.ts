@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openTestWorkspace, temporaryDirectory } from '../testing/temp-workspace.ts';
 import { readForeignFile } from './foreign-file.ts';
+import { MAX_IGNORE_BYTES } from './ignore-rules.ts';
 
 const MAX = 1000;
 
@@ -60,6 +61,8 @@ function sparse(path: string): void {
   writeFileSync(path, '');
   truncateSync(path, 10 * 1024 ** 3);
 }
+
+const LONG_LINE = `z${'?'.repeat(4094)}\n`;
 
 describe('listFiles', () => {
   it('does not hang on a pattern of many stars, sixty folders deep', async () => {
@@ -117,6 +120,42 @@ describe('listFiles', () => {
     expect(files).toEqual([]);
     expect(refused).toEqual([
       { path: `${'a/'.repeat(64)}.gitignore`, reason: 'it lies under 64 others' },
+    ]);
+  });
+
+  it('uses no more than 512 KiB of them for one path', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    writeFileSync(join(root, 'hidden'), '');
+    let folder = root;
+    for (let depth = 0; depth < 3; depth += 1) {
+      writeFileSync(join(folder, '.gitignore'), 'hidden\n'.padEnd(MAX_IGNORE_BYTES, LONG_LINE));
+      folder = join(folder, 'a');
+      mkdirSync(folder);
+    }
+    writeFileSync(join(folder, 'hidden'), '');
+    const { files, refused } = await workspace.listFiles(20);
+    expect(files).toEqual(['.gitignore', 'a/.gitignore', 'a/a/.gitignore']);
+    expect(refused).toEqual([
+      {
+        path: 'a/a/.gitignore',
+        reason: 'together with those above it, it has more than 524288 bytes',
+      },
+    ]);
+  });
+
+  it('stops reading them once that has taken too long', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    for (let index = 0; index < 40; index += 1) {
+      const folder = join(root, `f${String(index).padStart(2, '0')}`);
+      mkdirSync(folder);
+      writeFileSync(join(folder, '.gitignore'), 'hidden\n'.padEnd(MAX_IGNORE_BYTES, LONG_LINE));
+      writeFileSync(join(folder, 'hidden'), '');
+    }
+    const { files, refused } = await workspace.listFiles(100);
+    const shown = files.filter((path) => path.endsWith('hidden'));
+    expect(shown).toHaveLength(17);
+    expect(refused).toEqual([
+      { path: 'f23/.gitignore', reason: 'reading its patterns takes too long' },
     ]);
   });
 

@@ -18,8 +18,12 @@ const HIDDEN: ReadonlySet<string> = new Set(['.git', 'node_modules', '.orion']);
 const MAX_ENTRIES = 100_000;
 /** Ignore files that apply to a path. */
 const MAX_NESTED = 64;
+/** The bytes of the ignore files that apply to a path: their rules are held in memory. */
+const MAX_BYTES_IN_FORCE = 512 * 1024;
 /** About half a second of matching. */
 const MATCHING_BUDGET = 50_000_000;
+/** What parsing one byte of an ignore file takes of that budget. */
+const PARSING_COST = 8;
 /** The number of refused files to report. */
 const MAX_REFUSED = 5;
 /** Files that a walk yields at once. */
@@ -29,6 +33,8 @@ type IgnoreFile = {
   /** Its directory, with a trailing `/`, as `latin1`; empty for the root. */
   readonly prefix: string;
   readonly path: string;
+  /** The size of this file and of those above it. */
+  readonly bytesInForce: number;
   readonly rules: IgnoreRules;
 };
 
@@ -121,27 +127,35 @@ export class FileWalk {
   }
 
   async #withOwn(prefix: string, above: readonly IgnoreFile[]): Promise<readonly IgnoreFile[]> {
-    const own = await this.#ignoreFileOf(prefix, above.length);
+    if (this.#budget.left < 0) return above;
+    const own = await this.#ignoreFileOf(prefix, above);
     return own === null ? above : [own, ...above];
   }
 
-  async #ignoreFileOf(prefix: string, nested: number): Promise<IgnoreFile | null> {
+  /** The bounds are checked first: what exceeds them is not parsed. */
+  async #ignoreFileOf(prefix: string, above: readonly IgnoreFile[]): Promise<IgnoreFile | null> {
     const path = prefix + IGNORE_FILE;
     const file = await readForeignFile(join(this.#policy.root, path), MAX_IGNORE_BYTES);
     if (file.kind === 'missing') return null;
-    const read = file.kind === 'refused' ? file : readIgnoreRules(file.bytes.toString('latin1'));
-    if (read.kind === 'refused') {
-      this.#refuse(path, read.reason);
-    } else if (nested >= MAX_NESTED) {
-      this.#refuse(path, `it lies under ${MAX_NESTED} others`);
-    } else if (this.#budget.left >= 0) {
-      return { prefix: bytesOf(prefix), path, rules: read.rules };
+    if (file.kind === 'refused') return this.#refuse(path, file.reason);
+    const bytesInForce = (above[0]?.bytesInForce ?? 0) + file.bytes.length;
+    this.#budget.left -= PARSING_COST * file.bytes.length;
+    if (this.#budget.left < 0) return this.#refuse(path, 'reading its patterns takes too long');
+    if (above.length >= MAX_NESTED) {
+      return this.#refuse(path, `it lies under ${MAX_NESTED} others`);
     }
-    return null;
+    if (bytesInForce > MAX_BYTES_IN_FORCE) {
+      const reason = `together with those above it, it has more than ${MAX_BYTES_IN_FORCE} bytes`;
+      return this.#refuse(path, reason);
+    }
+    const read = readIgnoreRules(file.bytes.toString('latin1'));
+    if (read.kind === 'refused') return this.#refuse(path, read.reason);
+    return { prefix: bytesOf(prefix), path, bytesInForce, rules: read.rules };
   }
 
-  #refuse(path: string, reason: string): void {
+  #refuse(path: string, reason: string): null {
     if (this.refused.length < MAX_REFUSED) this.refused.push({ path, reason });
+    return null;
   }
 
   /** As in git, the nearest file with a verdict decides. */
