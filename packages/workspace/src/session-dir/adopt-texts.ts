@@ -1,14 +1,15 @@
 /** Takes over the text files of a dead process. */
-import { lstat, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { syncDirectory } from '../disk/directories.ts';
 import { readRegularFile, removeIfThere, scanRange } from '../disk/files.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';
+import { chooseText, findTexts } from './inspect-session.ts';
 import type { Inspection } from './inspect-session.ts';
 import { withoutHeader } from './session-texts.ts';
 import { recoverContent } from './recover-content.ts';
 import type { RecoveredContent } from './recover-content.ts';
-import { numberedName } from './session-files.ts';
+import { numberedName, textNumber } from './session-files.ts';
 import type { DiskSessionHandle } from './session-handle.ts';
 import type { TextSpool } from './text-spool.ts';
 
@@ -28,10 +29,11 @@ export async function adoptTexts(
     notes.push(...content.notes);
     handle.texts.content.adopt(content);
   }
-  await adoptTrailing(handle, directory);
+  const leftOver = await adoptTrailing(handle, directory);
   const undecided = await setPendingAside(handle, directory);
   if (undecided > 0) {
-    notes.push(`${undecided} bytes of undecided text were set aside in trailing.txt.`);
+    const file = basename(handle.texts.trailing.path() ?? 'trailing.txt');
+    notes.push(`${undecided} bytes of undecided text were set aside in ${file}.`);
   }
   await syncDirectory(directory);
   await handle.texts.content.confirmFile();
@@ -39,6 +41,7 @@ export async function adoptTexts(
   if (content !== null && old !== undefined && content.path !== join(directory, old)) {
     await removeIfThere(join(directory, old));
   }
+  for (const path of leftOver) await removeIfThere(path);
   return notes;
 }
 
@@ -74,24 +77,31 @@ export async function appendFile(
   });
 }
 
-/** Continues `trailing.txt`. It is a person's text, so nothing is cut off. */
-async function adoptTrailing(handle: DiskSessionHandle, directory: string): Promise<void> {
-  const path = join(directory, 'trailing.txt');
-  const stat = await lstat(path).catch(() => null);
-  if (stat === null || !stat.isFile()) return;
+/**
+ * Continues the file with the text that was set aside. It is a person's text, so nothing is cut off. Returns the files
+ * that it replaces.
+ */
+async function adoptTrailing(
+  handle: DiskSessionHandle,
+  directory: string,
+): Promise<readonly string[]> {
+  const files = (await findTexts(directory, 'trailing')) ?? [];
+  const chosen = chooseText(files, undefined);
+  if (chosen === null) return [];
   const found = await recoverContent({
-    path,
+    path: join(directory, chosen.name),
     isText: true,
-    durableBytes: stat.size,
+    durableBytes: chosen.size,
     afterRestart: false,
     copyTo: null,
   });
   handle.texts.trailing.adopt(found);
+  return files.filter((file) => file !== chosen).map(({ name }) => join(directory, name));
 }
 
 /** Undecided text is never content. It is appended to the trailing text. */
 async function setPendingAside(handle: DiskSessionHandle, directory: string): Promise<number> {
-  const names = (await readdir(directory)).filter((name) => /^pending(?:\.\d+)?\.txt$/u.test(name));
+  const names = (await readdir(directory)).filter((name) => textNumber('pending', name) !== null);
   let bytes = 0;
   for (const name of names.toSorted()) {
     const found = await readRegularFile(join(directory, name), async (file) => {

@@ -22,23 +22,25 @@ function systemError(code: string, errno = -1): Error {
   return Object.assign(new Error(`${code}: injected`), { code, errno });
 }
 
-/** Lets one call of file handles fail, for as long as the returned function was not called. */
+/** Lets one call of file handles fail `times`, `after` it has worked, while the returned function is not called. */
 async function failing(
   call: Call,
   error: Error,
   times = Number.POSITIVE_INFINITY,
+  after = 0,
 ): Promise<() => void> {
   const probe = await open(join(await temporaryDirectory(), 'probe'), 'w');
   const prototype = Object.getPrototypeOf(probe) as FileHandle;
   await probe.close();
-  let left = times;
+  let calls = 0;
   const original = Reflect.get(prototype, call) as (...args: unknown[]) => Promise<unknown>;
   const spy = vi.spyOn(prototype, call).mockImplementation(function (
     this: FileHandle,
     ...args: unknown[]
   ) {
-    left -= 1;
-    return (left < 0 ? original.apply(this, args) : Promise.reject(error)) as never;
+    calls += 1;
+    const fails = calls > after && calls <= after + times;
+    return (fails ? Promise.reject(error) : original.apply(this, args)) as never;
   });
   const restore = (): void => spy.mockRestore();
   onTestFinished(restore);
@@ -128,6 +130,39 @@ describe('a session whose disk fails', () => {
       (await readdir(handle.directory)).filter((name) => name.startsWith('content')),
     ).toHaveLength(1);
   });
+
+  it.each([
+    ['the only one', {}],
+    ['beside what is left of an older one', { 'trailing.txt': 'set' }],
+    ['beside a newer one that was not complete', { 'trailing.3.txt': 'set', 'trailing.x.txt': '' }],
+  ])(
+    'text that was set aside outlives a failed fsync and a recovery: its file is %s',
+    async (_case, beside) => {
+      const { workspace } = await openTestWorkspace();
+      const handle = await beginSession(workspace);
+      await handle.save(RECORD);
+      handle.setAside('set ');
+      await handle.save(RECORD);
+      handle.setAside('aside ');
+      // The first one is that of the content.
+      const restore = await failing('datasync', systemError('EIO'), 1, 1);
+      expect(await codeOf(handle.save(RECORD))).toBe('WRITE_FAILED');
+      restore();
+      await handle.save(RECORD);
+      await handle.release();
+      const names = async (): Promise<readonly string[]> =>
+        (await readdir(handle.directory)).filter((name) => /^trailing(\.\d)?\.txt$/u.test(name));
+      expect(await names()).toEqual(['trailing.2.txt']);
+      for (const [name, text] of Object.entries(beside)) {
+        await writeFile(join(handle.directory, name), text);
+      }
+      const claimed = await workspace.sessions.claim(handle.id);
+      expect(await names()).toEqual(['trailing.2.txt']);
+      claimed.handle.setAside('more');
+      const { trailing = '' } = await claimed.handle.remove();
+      expect(await readFile(trailing, 'utf8')).toBe('set aside more');
+    },
+  );
 
   it.each([
     ['ENOSPC', -28, 'DISK_FULL'],

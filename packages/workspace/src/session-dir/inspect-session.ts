@@ -1,6 +1,11 @@
 /** Inspects a session directory, whatever it contains, without changing it. */
 import { countLineFeeds, defined } from '@orion/contracts';
-import type { SessionListing, SessionMetadata, SessionStatus } from '@orion/contracts';
+import type {
+  SessionListing,
+  SessionMetadata,
+  SessionStatus,
+  SessionTextName,
+} from '@orion/contracts';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRegularFile, readSmallFile, scanRange } from '../disk/files.ts';
@@ -9,17 +14,11 @@ import type { OwnerVerdict } from '../ownership/judge-owner.ts';
 import { findOwner, isAbandoned, leasePlace } from '../ownership/ownership-file.ts';
 import type { FoundOwner } from '../ownership/ownership-file.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';
-import {
-  contentNumber,
-  MAX_JSON_BYTES,
-  parseMetadata,
-  readState,
-  rootOf,
-} from './session-files.ts';
+import { MAX_JSON_BYTES, parseMetadata, readState, rootOf, textNumber } from './session-files.ts';
 import type { ReadFile, SavedState } from './session-files.ts';
 import type { SessionKey } from './session-key.ts';
 
-export type ContentFile = {
+export type TextFile = {
   readonly name: string;
   readonly number: number;
   readonly size: number;
@@ -36,7 +35,7 @@ export type Inspection = {
   readonly problem: string | null;
   readonly metadata: SessionMetadata | null;
   readonly state: SavedState | null;
-  readonly content: ContentFile | null;
+  readonly content: TextFile | null;
   readonly owner: FoundOwner;
   readonly verdict: OwnerVerdict;
   readonly ageMs: number;
@@ -85,10 +84,13 @@ export async function inspectSession(
   const owner = await findOwner(leasePlace(directory));
   const verdict = await judge(inspector, owner);
   // Not before: until it is gone, the owner may still record that it writes the file.
-  const [state, contents] = await Promise.all([readState(directory), findContents(directory)]);
+  const [state, contents] = await Promise.all([
+    readState(directory),
+    findTexts(directory, 'content'),
+  ]);
   const saved = state.kind === 'good' ? state.value : null;
   const known = metadata.kind === 'good' ? metadata.value : null;
-  const content = contents === null ? null : chooseContent(contents, saved);
+  const content = contents === null ? null : chooseText(contents, saved?.contentFile);
   const problem = findProblem(metadata.kind, state.kind, contents);
   return {
     id,
@@ -125,7 +127,7 @@ async function judge(inspector: Inspector, owner: FoundOwner): Promise<OwnerVerd
 function findProblem(
   metadata: ReadFile<SessionMetadata>['kind'],
   state: ReadFile<SavedState>['kind'],
-  contents: readonly ContentFile[] | null,
+  contents: readonly TextFile[] | null,
 ): string | null {
   if (contents === null) return 'the directory cannot be read';
   if (metadata === 'newer') return 'metadata.json was written by a newer version';
@@ -160,12 +162,15 @@ export function ageOf(now: number, signs: SignsOfLife): number {
 }
 
 /** Null when the directory cannot be read. */
-async function findContents(directory: string): Promise<readonly ContentFile[] | null> {
+export async function findTexts(
+  directory: string,
+  stem: SessionTextName,
+): Promise<readonly TextFile[] | null> {
   const names = await readdir(directory).catch(() => null);
   if (names === null) return null;
-  const found: ContentFile[] = [];
+  const found: TextFile[] = [];
   for (const name of names) {
-    const number = contentNumber(name);
+    const number = textNumber(stem, name);
     if (number === null) continue;
     const stat = await lstat(join(directory, name)).catch(() => null);
     if (stat === null || !stat.isFile()) continue;
@@ -175,19 +180,19 @@ async function findContents(directory: string): Promise<readonly ContentFile[] |
 }
 
 /**
- * The file with the text. Normally the one that `state.json` names. A successor, created after a failed fsync, counts
+ * The file with the text. Normally the one that `state.json` names, as it does for content. A successor, created after a failed fsync, counts
  * once it is at least as long: then only the update of the name is missing.
  */
-export function chooseContent(
-  contents: readonly ContentFile[],
-  state: SavedState | null,
-): ContentFile | null {
-  const oldestFirst = contents.toSorted((a, b) => a.number - b.number);
-  const named = oldestFirst.find((content) => content.name === state?.contentFile);
+export function chooseText(
+  files: readonly TextFile[],
+  namedFile: string | undefined,
+): TextFile | null {
+  const oldestFirst = files.toSorted((a, b) => a.number - b.number);
+  const named = oldestFirst.find((file) => file.name === namedFile);
   let chosen = named ?? null;
-  for (const content of oldestFirst) {
-    if (named !== undefined && content.number < named.number) continue;
-    if (chosen === null || content.size >= chosen.size) chosen = content;
+  for (const file of oldestFirst) {
+    if (named !== undefined && file.number < named.number) continue;
+    if (chosen === null || file.size >= chosen.size) chosen = file;
   }
   return chosen;
 }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 
 import {
-  contentNumber,
   formatState,
   numberedName,
   parseMetadata,
   parseState,
   parseTurn,
   rootOf,
+  textNumber,
 } from './session-files.ts';
 
 type Json = { readonly [name: string]: unknown };
@@ -492,6 +492,6 @@ test.each([
   ['content.txt.bak', null],
   ['content.x.txt', null],
 ])('%s has the number %s', (name, number) => {
-  expect(contentNumber(name)).toBe(number);
+  expect(textNumber('content', name)).toBe(number);
   if (number !== null) expect(numberedName('content', number)).toBe(name);
 });

@@ -21,6 +21,7 @@ import type {
   SessionMetadata,
   SessionRecord,
   SessionStateName,
+  SessionTextName,
   TargetSnapshot,
   TextCorrection,
   TextRepair,
@@ -47,13 +48,13 @@ export const MAX_JSON_BYTES: number = 8 * 1024 * 1024;
 /** Holds the messages of a whole conversation. */
 const MAX_TURN_BYTES = 64 * 1024 * 1024;
 
-const CONTENT_NAME = /^content(?:\.([1-9]\d{0,5}))?\.txt$/u;
+const TEXT_NAME = /^(content|trailing|pending)(?:\.([1-9]\d{0,5}))?\.txt$/u;
 
 /** `content.txt` is the first, `content.2.txt` the one after a failed fsync. Null for other names. */
-export function contentNumber(name: string): number | null {
-  const match = CONTENT_NAME.exec(name);
-  if (match === null) return null;
-  return match[1] === undefined ? 1 : Number(match[1]);
+export function textNumber(stem: SessionTextName, name: string): number | null {
+  const match = TEXT_NAME.exec(name);
+  if (match === null || match[1] !== stem) return null;
+  return match[2] === undefined ? 1 : Number(match[2]);
 }
 
 export function numberedName(stem: string, number: number): string {
@@ -276,7 +277,7 @@ const STATE: Shape<StoredState> = {
   buffer_size: isCount,
   line_count: isCount,
   last_save: isTime,
-  content_file: (value) => typeof value === 'string' && contentNumber(value) !== null,
+  content_file: (value) => typeof value === 'string' && textNumber('content', value) !== null,
   writing: optional(shaped(WRITING)),
   recovered_at: optional(isTime),
 };
