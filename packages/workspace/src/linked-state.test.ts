@@ -159,4 +159,17 @@ describe('a directory of the state that is a link', () => {
     expect(links.length).toBeGreaterThan(6);
     await expectNothingThroughLinks(from, links);
   });
+
+  it('as a kept text, to nothing, keeps no other text from being stored', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    const texts = join(root, '.orion/texts');
+    mkdirSync(texts, { recursive: true, mode: 0o700 });
+    symlinkSync('nowhere', join(texts, `${PLAN_ID}.txt`));
+    const text = workspace.createScratchFile();
+    text.append('cut off');
+    const saved = await text.finish();
+    expect(saved).toMatchObject({ bytes: 7 });
+    expect(readFileSync(join(root, saved?.path ?? ''), 'utf8')).toBe('cut off');
+    expect(readdirSync(texts)).toHaveLength(2);
+  });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, stat, unlink } from 'node:fs/promises';
+import { lstat, readdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Clock, ScratchFile, SavedScratchFile } from '@orion/contracts';
 import { syncDirectory } from './disk/directories.ts';
@@ -21,7 +21,8 @@ type ScratchFilesOptions = {
 /**
  * Files for texts that have no target, so that a person can retrieve them. Creating one removes expired ones.
  *
- * Writing never fails the caller: if the text could not be stored, `finish` returns null.
+ * Writing never fails the caller: if the text could not be stored, `finish` returns null. Removing others never keeps a
+ * text from being stored.
  */
 export class ScratchFiles {
   readonly #options: ScratchFilesOptions;
@@ -39,7 +40,7 @@ export class ScratchFiles {
       clock,
       nextPath: async () => {
         await state.ensure(this.#directory);
-        await this.#prune();
+        await this.#prune().catch(() => undefined);
         return path;
       },
       mayWrite: () => Promise.resolve(),
@@ -73,15 +74,17 @@ export class ScratchFiles {
     }
   }
 
+  /** Other processes may remove files meanwhile, and a name that came with a repository may be a link to nothing. */
   async #prune(): Promise<void> {
     const { limits, clock } = this.#options;
     const names = (await readdir(this.#directory)).filter((name) => NAME.test(name));
-    const entries = await Promise.all(
+    const found = await Promise.all(
       names.map(async (name) => {
-        const { mtimeMs, size } = await stat(join(this.#directory, name));
-        return { name, since: mtimeMs, bytes: size };
+        const stat = await lstat(join(this.#directory, name)).catch(() => null);
+        return stat?.isFile() === true ? [{ name, since: stat.mtimeMs, bytes: stat.size }] : [];
       }),
     );
+    const entries = found.flat();
     for (const name of expired(entries, limits, clock.now()))
       await unlink(join(this.#directory, name)).catch(() => undefined);
   }
