@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import type { Clock } from '@orion/contracts';
 import { hasDescriptorPaths } from '../disk/anchored-directory.ts';
 import { syncDirectory } from '../disk/directories.ts';
-import { errnoOf } from '../disk/disk-error.ts';
-import { createFile, jsonBytes, readSmallFile, scanRange } from '../disk/files.ts';
+import { errnoOf, isErrno } from '../disk/disk-error.ts';
+import { createFile, jsonBytes, readSmallFile, removeIfThere, scanRange } from '../disk/files.ts';
 import { writeFrom } from '../disk/write-all.ts';
 import type { PathPolicy } from '../path-policy/path-policy.ts';
 import type { RetentionLimits } from '../retention/retention.ts';
@@ -24,6 +24,7 @@ import { draftOf, isBackupId, mayBeOfChange, newBackupId, newestFirst } from './
 import { parseManifest } from './backup-manifest.ts';
 import type { BackupManifest } from './backup-manifest.ts';
 import { hashPath } from './hash-file.ts';
+import { MODE_REFUSED } from './keep-properties.ts';
 import { pruneBackups } from './prune-backups.ts';
 import type { AgedBackup, SharedBackups } from '../stored/shared-backups.ts';
 
@@ -298,19 +299,30 @@ function ownOf(manifest: BackupManifest | null | undefined): ListedBackup | null
     : { ...manifest, own: true, foreign: false };
 }
 
-/** Does not open the file by name again: the name may belong to another file or a pipe by now. */
 async function copyDurably(source: FileHandle, destination: string): Promise<void> {
-  const named = await hasDescriptorPaths();
-  if (named) {
-    const flags = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
-    await copyFile(`/proc/self/fd/${source.fd}`, destination, flags);
-    await chmod(destination, 0o600);
-  }
-  const handle = await open(destination, named ? 'r+' : 'wx', 0o600);
+  const isCopied = (await hasDescriptorPaths()) && (await copyByDescriptor(source, destination));
+  const handle = await open(destination, isCopied ? 'r+' : 'wx', 0o600);
   try {
-    if (!named) await writeFrom(handle, scanRange(source, 0));
+    if (!isCopied) await writeFrom(handle, scanRange(source, 0));
     await handle.sync();
   } finally {
     await handle.close();
+  }
+}
+
+/**
+ * Does not open the file by name again: the name may belong to another file or a pipe by now. False where modes cannot
+ * be set, which `copyFile` does as well.
+ */
+async function copyByDescriptor(source: FileHandle, destination: string): Promise<boolean> {
+  try {
+    const flags = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
+    await copyFile(`/proc/self/fd/${source.fd}`, destination, flags);
+    await chmod(destination, 0o600);
+    return true;
+  } catch (error) {
+    if (!isErrno(error, ...MODE_REFUSED)) throw error;
+    await removeIfThere(destination);
+    return false;
   }
 }

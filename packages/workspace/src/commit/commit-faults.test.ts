@@ -26,7 +26,7 @@ function commitUnder(root: string, operation: string, inject: readonly string[])
       '-o',
       log,
       '-e',
-      'trace=openat,write,pwrite64,fsync,fdatasync,rename,link,unlink,fchmod',
+      'trace=openat,write,pwrite64,fsync,fdatasync,rename,link,unlink,chmod,fchmod,fsetxattr',
       ...inject.flatMap((rule) => ['-e', `inject=${rule}`]),
       process.execPath,
       ...ownerProcessArguments({ root }),
@@ -85,7 +85,6 @@ describe.skipIf(!hasStrace)('a commit', () => {
     ['fsync', 'EDQUOT', 'DISK_FULL'],
     ['rename', 'EROFS', 'READ_ONLY'],
     ['rename', 'EBUSY', 'RESOURCE_BUSY'],
-    ['fchmod', 'EPERM', 'PERMISSION_DENIED'],
   ])(
     'says what went wrong at %s with %s, and leaves nothing (A3)',
     async (call, error, code) => {
@@ -100,6 +99,22 @@ describe.skipIf(!hasStrace)('a commit', () => {
       const { workspace } = await openTestWorkspace({ root });
       const expected = await workspace.checkTarget('a.txt', 'overwrite');
       expect(expected.exists).toBe(true);
+    },
+    30_000,
+  );
+
+  it.each(['EPERM', 'EOPNOTSUPP'])(
+    'is made where no mode can be set (%s), and says what is not kept (A6)',
+    async (error) => {
+      const root = await rootFor('overwrite');
+      // Those of the program that copies access lists, too.
+      const calls = 'chmod,fchmod,fsetxattr';
+      const run = commitUnder(root, 'overwrite', [`${calls}:error=${error}`]);
+      expect(JSON.parse(run.answer)).toMatchObject({ mode: '0600', not_kept: ['acls', 'mode'] });
+      expect(targetOf(root)).toBe('new bytes\n');
+      const { workspace } = await openTestWorkspace({ root });
+      expect((await workspace.undo({})).files).toMatchObject([{ outcome: 'restored' }]);
+      expect(targetOf(root)).toBe(OLD);
     },
     30_000,
   );

@@ -14,9 +14,9 @@ export type KeptProperties = { readonly mode: number; readonly notKept: readonly
 export async function keepProperties(site: Site, handle: FileHandle): Promise<KeptProperties> {
   const { old, request } = site;
   if (old === null) {
-    const mode = request.mode ?? 0o666 & ~process.umask();
-    await handle.chmod(mode);
-    return { mode, notKept: [] };
+    const mode = await setMode(handle, request.mode ?? 0o666 & ~process.umask());
+    const isOther = request.mode !== undefined && mode !== request.mode;
+    return { mode, notKept: isOther ? ['mode'] : [] };
   }
   const stat = await old.stat();
   const notKept: string[] = [];
@@ -29,13 +29,45 @@ export async function keepProperties(site: Site, handle: FileHandle): Promise<Ke
       notKept.push('owner');
     }
   }
-  if (!(await copyAttributes(old, handle))) notKept.push('xattrs', 'acls');
+  notKept.push(...(await copyAttributes(old, handle)));
   // Under another owner, the set-id bits would grant other rights.
-  const mode = stat.mode & (notKept.includes('owner') ? 0o1777 : 0o7777);
-  await handle.chmod(mode);
+  const wanted = stat.mode & (notKept.includes('owner') ? 0o1777 : 0o7777);
+  const mode = await setMode(handle, wanted, OTHERS);
   if (mode !== (stat.mode & 0o7777)) notKept.push('mode');
   if (stat.nlink > 1) notKept.push('hard_link');
   return { mode, notKept };
+}
+
+/** Where the file system has no modes of its own, or lets only the owner of all files set them. */
+export const MODE_REFUSED: readonly string[] = [
+  'EPERM',
+  'EACCES',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+];
+
+/** Reading and writing by group and others. */
+const OTHERS = 0o066;
+
+/**
+ * Returns the mode that the file has then: not this one where the file system refuses it. Rejects if that would leave
+ * any of the `never` bits set that are not wanted.
+ */
+export async function setMode(
+  handle: FileHandle,
+  wanted: number,
+  never: number = 0,
+): Promise<number> {
+  const mode = (await handle.stat()).mode & 0o7777;
+  if (mode === wanted) return mode;
+  try {
+    await handle.chmod(wanted);
+    return wanted;
+  } catch (error) {
+    if (!isErrno(error, ...MODE_REFUSED) || (mode & ~wanted & never) !== 0) throw error;
+    return mode;
+  }
 }
 
 /** Absolute paths, so that PATH has no influence on what runs. */
@@ -49,18 +81,19 @@ const COPY_PROGRAMS: readonly string[] = [
 const SELINUX = '/sys/fs/selinux/enforce';
 
 /**
- * Node cannot copy extended attributes and access lists; GNU `cp` can. Returns false if they may be lost. Properties
- * are listed one by one, because `cp` reports a listed property that it cannot keep but is silent with `all`.
- * Timestamps are excluded: a changed file is a newer one.
+ * Node cannot copy extended attributes and access lists; GNU `cp` can. Returns those that may be lost. Properties are
+ * listed one by one, because `cp` reports a listed property that it cannot keep but is silent with `all`. It takes
+ * access lists for a part of the mode. Timestamps are excluded: a changed file is a newer one.
  */
-async function copyAttributes(from: FileHandle, to: FileHandle): Promise<boolean> {
-  if (process.platform !== 'linux') return false;
+async function copyAttributes(from: FileHandle, to: FileHandle): Promise<readonly string[]> {
+  if (process.platform !== 'linux') return ['xattrs', 'acls'];
   for (const program of COPY_PROGRAMS) {
     if (!(await isThere(program))) continue;
-    const context = (await isThere(SELINUX)) ? ',context' : '';
-    return runCopy(program, `mode,xattr${context}`, from, to);
+    const xattrs = (await isThere(SELINUX)) ? 'xattr,context' : 'xattr';
+    if (await runCopy(program, `mode,${xattrs}`, from, to)) return [];
+    return (await runCopy(program, xattrs, from, to)) ? ['acls'] : ['xattrs', 'acls'];
   }
-  return false;
+  return ['xattrs', 'acls'];
 }
 
 function isThere(path: string): Promise<boolean> {

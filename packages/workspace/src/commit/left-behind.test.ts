@@ -1,12 +1,12 @@
 /** Hazard: a change that is made, and something around it that is not: what the receipt says of it. R071, R245, A3, A6. */
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { chmodSync, readdirSync } from 'node:fs';
 import { chmod, chown, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { interceptDisk } from '@orion/testkit/disk-faults';
 import type { DiskRule } from '@orion/testkit/disk-faults';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { commitRequest, openTestWorkspace } from '../testing/temp-workspace.ts';
+import { codeOf, commitRequest, openTestWorkspace } from '../testing/temp-workspace.ts';
 
 async function withDisk(rule: DiskRule): Promise<{ readonly repair: () => void }> {
   const disk = await interceptDisk();
@@ -48,6 +48,48 @@ describe('a file that is made', () => {
     const change = workspace.commit(commitRequest('overwrite', existing, 'new\n'));
     await expect(change).rejects.toMatchObject({ name: 'OrionError' });
     expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe('text\n');
+    expect(readdirSync(root)).toEqual(['.orion', 'a.txt']);
+  });
+});
+
+describe('a file system that sets no modes', () => {
+  const refuse: DiskRule = ({ name }) =>
+    name === 'fchmod' || name === 'chmod' || name === 'copyfile'
+      ? { kind: 'error', code: 'EPERM' }
+      : null;
+
+  it('R248, A6: has its files written, with the mode that they got', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeFile(join(root, 'a.txt'), 'old\n', { mode: 0o640 });
+    const expected = await workspace.checkTarget('a.txt', 'overwrite');
+    const created = await workspace.checkTarget('b.txt', 'create');
+    const disk = await withDisk(refuse);
+    const made = await workspace.commit(commitRequest('create', created, 'new\n'));
+    expect(made).toMatchObject({ mode: '0600', not_kept: [] });
+    const result = await workspace.commit(commitRequest('overwrite', expected, 'new\n'));
+    // Where there is a program that copies access lists, it has set the mode as well.
+    const mode = process.platform === 'linux' ? '0640' : '0600';
+    expect(result.mode).toBe(mode);
+    expect(result.not_kept.includes('mode')).toBe(mode === '0600');
+    expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe('new\n');
+    disk.repair();
+    expect((await workspace.undo({})).files).toMatchObject([{ outcome: 'restored' }]);
+    expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe('old\n');
+  });
+
+  it('refuses a change that would let others read what they could not', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    const path = join(root, 'a.txt');
+    await writeFile(path, 'secret\n', { mode: 0o600 });
+    const expected = await workspace.checkTarget('a.txt', 'overwrite');
+    await withDisk((call) => {
+      const isTemporary = basename(call.path).startsWith('.orion-');
+      if (call.name === 'fstat' && isTemporary) chmodSync(call.path, 0o644);
+      return refuse(call);
+    });
+    const change = workspace.commit(commitRequest('overwrite', expected, 'new\n'));
+    expect(await codeOf(change)).toBe('PERMISSION_DENIED');
+    expect(await readFile(path, 'utf8')).toBe('secret\n');
     expect(readdirSync(root)).toEqual(['.orion', 'a.txt']);
   });
 });

@@ -7,6 +7,7 @@ import { LINK_UNSUPPORTED, scanRange } from '../disk/files.ts';
 import { writeFrom } from '../disk/write-all.ts';
 import { appeared } from './commit-site.ts';
 import type { Site } from './commit-site.ts';
+import { setMode } from './keep-properties.ts';
 
 /** Warns that the temporary name of a new file stays until the next start. */
 export const TEMPORARY_FILE_LEFT = 'temporary_file_left';
@@ -58,7 +59,7 @@ async function createExclusively(site: Site, from: FileHandle, place: string): P
   }
   try {
     // The umask has removed some bits.
-    await to.chmod(mode & 0o7777);
+    await setMode(to, mode & 0o7777);
     await writeFrom(to, scanRange(from, 0));
     await to.sync();
     await to.close();
