@@ -1,5 +1,6 @@
 /** Copies the properties of the old file to the new one. */
 import { spawn } from 'node:child_process';
+import type { Stats } from 'node:fs';
 import { access } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { isErrno } from '../disk/disk-error.ts';
@@ -9,7 +10,8 @@ export type KeptProperties = { readonly mode: number; readonly notKept: readonly
 
 /**
  * Copies the owner first, because changing it removes set-id bits and capabilities; then attributes and access lists;
- * then the mode, which these may have changed.
+ * then the mode, which these may have changed. A mode that the file does not keep is not its mode for a moment either:
+ * the rights of a group must not become those of another one.
  */
 export async function keepProperties(site: Site, handle: FileHandle): Promise<KeptProperties> {
   const { old, request } = site;
@@ -20,22 +22,42 @@ export async function keepProperties(site: Site, handle: FileHandle): Promise<Ke
   }
   const stat = await old.stat();
   const notKept: string[] = [];
-  const fresh = await handle.stat();
-  if (fresh.uid !== stat.uid || fresh.gid !== stat.gid) {
-    try {
-      await handle.chown(stat.uid, stat.gid);
-    } catch (error) {
-      if (!isErrno(error, 'EPERM', 'EACCES', 'EINVAL', 'ENOSYS', 'ENOTSUP')) throw error;
-      notKept.push('owner');
-    }
-  }
-  notKept.push(...(await copyAttributes(old, handle)));
-  // Under another owner, the set-id bits would grant other rights.
-  const wanted = stat.mode & (notKept.includes('owner') ? 0o1777 : 0o7777);
+  const owner = await keepOwner(handle, stat);
+  if (owner !== 'kept') notKept.push('owner');
+  const wanted = modeUnder(owner, stat.mode & 0o7777);
+  notKept.push(...(await copyAttributes(old, handle, wanted === (stat.mode & 0o7777))));
   const mode = await setMode(handle, wanted, OTHERS);
   if (mode !== (stat.mode & 0o7777)) notKept.push('mode');
   if (stat.nlink > 1) notKept.push('hard_link');
   return { mode, notKept };
+}
+
+type KeptOwner = 'kept' | 'group' | 'none';
+
+/** A user may not give a file to another one, but to each group of their own. */
+async function keepOwner(handle: FileHandle, { uid, gid }: Stats): Promise<KeptOwner> {
+  const fresh = await handle.stat();
+  if (fresh.uid === uid && fresh.gid === gid) return 'kept';
+  if (await changeOwner(handle, uid, gid)) return 'kept';
+  if (fresh.gid === gid) return 'group';
+  return fresh.uid !== uid && (await changeOwner(handle, fresh.uid, gid)) ? 'group' : 'none';
+}
+
+async function changeOwner(handle: FileHandle, uid: number, gid: number): Promise<boolean> {
+  try {
+    await handle.chown(uid, gid);
+    return true;
+  } catch (error) {
+    if (!isErrno(error, 'EPERM', 'EACCES', 'EINVAL', 'ENOSYS', 'ENOTSUP')) throw error;
+    return false;
+  }
+}
+
+/** Under another owner, the set-id bits would grant other rights. Another group gets no more than everybody has. */
+function modeUnder(owner: KeptOwner, mode: number): number {
+  if (owner === 'kept') return mode;
+  const plain = mode & 0o1777;
+  return owner === 'group' ? plain : plain & (0o1707 | ((plain & 0o007) << 3));
 }
 
 /** Where the file system has no modes of its own, or lets only the owner of all files set them. */
@@ -85,12 +107,16 @@ const SELINUX = '/sys/fs/selinux/enforce';
  * listed one by one, because `cp` reports a listed property that it cannot keep but is silent with `all`. It takes
  * access lists for a part of the mode. Timestamps are excluded: a changed file is a newer one.
  */
-async function copyAttributes(from: FileHandle, to: FileHandle): Promise<readonly string[]> {
+async function copyAttributes(
+  from: FileHandle,
+  to: FileHandle,
+  withMode: boolean,
+): Promise<readonly string[]> {
   if (process.platform !== 'linux') return ['xattrs', 'acls'];
   for (const program of COPY_PROGRAMS) {
     if (!(await isThere(program))) continue;
     const xattrs = (await isThere(SELINUX)) ? 'xattr,context' : 'xattr';
-    if (await runCopy(program, `mode,${xattrs}`, from, to)) return [];
+    if (withMode && (await runCopy(program, `mode,${xattrs}`, from, to))) return [];
     return (await runCopy(program, xattrs, from, to)) ? ['acls'] : ['xattrs', 'acls'];
   }
   return ['xattrs', 'acls'];

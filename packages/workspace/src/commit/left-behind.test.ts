@@ -107,10 +107,37 @@ describe.skipIf(process.getuid?.() !== 0)('a file of somebody else (needs root)'
     );
     const result = await workspace.commit(commitRequest('overwrite', expected, 'new\n'));
     disk.repair();
-    expect(result).toMatchObject({ mode: '0755', not_kept: ['owner', 'mode'] });
+    expect(result).toMatchObject({ mode: '0755', not_kept: ['owner', 'acls', 'mode'] });
     const found = await stat(path);
     expect([found.uid, (found.mode & 0o7777).toString(8)]).toEqual([process.getuid?.(), '755']);
   });
+
+  it.each([
+    ['0640', 1, { mode: '0640', gid: 12_345, not_kept: ['owner'] }],
+    ['0640', 2, { mode: '0600', gid: process.getgid?.(), not_kept: ['owner', 'acls', 'mode'] }],
+    ['0664', 2, { mode: '0644', gid: process.getgid?.(), not_kept: ['owner', 'acls', 'mode'] }],
+    ['0644', 2, { mode: '0644', gid: process.getgid?.(), not_kept: ['owner'] }],
+  ])(
+    'A6: of mode %s keeps its group, or gives the rights of that to no other one (%i refused)',
+    async (before, refused, { mode, gid, not_kept }) => {
+      const { root, workspace } = await openTestWorkspace();
+      const path = join(root, 'a.txt');
+      await writeFile(path, 'old\n');
+      await chown(path, 12_345, 12_345);
+      await chmod(path, before);
+      const expected = await workspace.checkTarget('a.txt', 'overwrite');
+      let calls = 0;
+      await withDisk(({ name }) => {
+        calls += name === 'fchown' ? 1 : 0;
+        return name === 'fchown' && calls <= refused ? { kind: 'error', code: 'EPERM' } : null;
+      });
+      const result = await workspace.commit(commitRequest('overwrite', expected, 'new\n'));
+      expect(result).toMatchObject({ mode, not_kept });
+      const found = await stat(path);
+      expect([found.uid, found.gid]).toEqual([process.getuid?.(), gid]);
+      expect((found.mode & 0o7777).toString(8)).toBe(mode.slice(1));
+    },
+  );
 
   it('A6: keeps its owner and its set-id bits where that is allowed', async () => {
     const { root, workspace } = await openTestWorkspace();
