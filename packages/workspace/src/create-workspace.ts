@@ -193,7 +193,7 @@ function openWorkspace(
     fileSystemNow: options.fileSystemNow,
     backups,
     sweepCommits: async () => {
-      await journals.recover({ policy, takeBack: takeBackUnasked, onEvent });
+      await journals.recover({ policy, takeBack: takeBackUnasked, lockTarget, onEvent });
       await notes.sweep(backups, lockTarget);
       await backups.prune();
     },

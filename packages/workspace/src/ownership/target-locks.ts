@@ -6,6 +6,7 @@
  *     contain. Time is measured by the file system that stores it.
  * L3. If the lock file is missing, the target is free and only the name is taken. The lock of a dead owner is claimed,
  *     never just replaced.
+ * L4. A lock without a session has no lease, so its holder renews the lock itself (`renew`).
  */
 import { createHash } from 'node:crypto';
 import { lstat, rm } from 'node:fs/promises';
@@ -23,6 +24,7 @@ import {
   isAbandoned,
   leasePlace,
   lockPlace,
+  replaceOwner,
 } from './ownership-file.ts';
 import type { OwnerRecord } from './owner-record.ts';
 import type { ProcessObserver } from './process-identity.ts';
@@ -30,6 +32,11 @@ import type { ProcessObserver } from './process-identity.ts';
 type LockRecord = OwnerRecord & { readonly session_id: string };
 
 export type TargetLock = { release(): Promise<void> };
+
+export type HeldLock = TargetLock & {
+  /** Shows other hosts that the holder is alive. Returns false once the lock belongs to another process. */
+  renew(): Promise<boolean>;
+};
 
 /** Locks a target for a change without a session. Rejects with TARGET_LOCKED. */
 export type LockTarget = (realPath: string, path: string) => Promise<TargetLock>;
@@ -76,12 +83,12 @@ export class TargetLocks {
     path: string,
     owner: OwnerRecord,
     sessionId: string,
-  ): Promise<TargetLock> {
+  ): Promise<HeldLock> {
     await this.#state.ensure(this.#state.locks);
     const place = lockPlace(join(this.#state.locks, await this.keyOf(realPath)));
     const record: LockRecord = { ...owner, session_id: sessionId };
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      if (await createOwner(place, record)) return lockOf(place.file, record.token, null);
+      if (await createOwner(place, record)) return this.#lockOf(place.file, record, null);
       const found = await findOwner(place);
       if (found.kind === 'incomplete') {
         const { now } = await this.#observer.observe(record);
@@ -95,7 +102,7 @@ export class TargetLocks {
         await this.#requireDead(place.file, found.owner, path);
       }
       if (await claimOwner(place, found.token, record)) {
-        return lockOf(place.file, record.token, place.claimOf(found.token));
+        return this.#lockOf(place.file, record, place.claimOf(found.token));
       }
     }
     throw await lockedBy(place.file, path);
@@ -179,8 +186,28 @@ export class TargetLocks {
     const place = lockPlace(file);
     const record: LockRecord = { ...(await this.#observer.newOwner()), session_id: NO_SESSION };
     if (!(await claimOwner(place, token, record))) return false;
-    await lockOf(file, record.token, place.claimOf(token)).release();
+    await this.#lockOf(file, record, place.claimOf(token)).release();
     return true;
+  }
+
+  #lockOf(file: string, record: LockRecord, wonClaim: string | null): HeldLock {
+    const place = lockPlace(file);
+    const isOurs = async (): Promise<boolean> => {
+      const found = await findOwner(place);
+      return found.kind === 'owned' && found.token === record.token;
+    };
+    return {
+      renew: async () => {
+        if (!(await isOurs())) return false;
+        const { heartbeat_at } = await this.#observer.newOwner();
+        await replaceOwner(place, { ...record, heartbeat_at });
+        return true;
+      },
+      release: async () => {
+        if (await isOurs()) await removeIfThere(file);
+        if (wonClaim !== null) await removeIfThere(wonClaim);
+      },
+    };
   }
 
   /** L2. Claims count like the lock, because they may lead to its owner. */
@@ -236,16 +263,6 @@ const fileSystemNow: FileSystemNow = async (directory) => {
     await removeIfThere(path).catch(() => undefined);
   }
 };
-
-function lockOf(file: string, token: string, wonClaim: string | null): TargetLock {
-  return {
-    release: async () => {
-      const found = await findOwner(lockPlace(file));
-      if (found.kind === 'owned' && found.token === token) await removeIfThere(file);
-      if (wonClaim !== null) await removeIfThere(wonClaim);
-    },
-  };
-}
 
 async function readSessionId(file: string): Promise<string | null> {
   const id = (await readFields(file, 64 * 1024))?.['session_id'];

@@ -3,7 +3,8 @@
  *
  * W1. A journal is durable before the first file changes. It is removed after the last change, or after all changes
  *     were undone.
- * W2. Only journals of dead processes are processed.
+ * W2. Only journals of dead processes are processed. A journal is never renewed: its owner on another host counts as
+ *     dead only if the locks of all its files are free.
  * W3. If all files of such a plan were changed, a start leaves them. Otherwise it undoes the changes that were made: a
  *     plan that did not report success did not happen, so it can be run again.
  * W4. A file that was edited since stays as it is.
@@ -15,10 +16,11 @@ import type { Clock, WritingRecord } from '@orion/contracts';
 import { OrionError, isTextOrNull } from '@orion/contracts';
 import { removeIfOlder, syncDirectory } from '../disk/directories.ts';
 import { toDiskError } from '../disk/disk-error.ts';
-import { createFile, jsonBytes, readFields, replaceFile } from '../disk/files.ts';
+import { createFile, isThere, jsonBytes, readFields, replaceFile } from '../disk/files.ts';
 import { judgeOwner } from '../ownership/judge-owner.ts';
 import { parseOwner } from '../ownership/owner-record.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';
+import type { LockTarget } from '../ownership/target-locks.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import type { PathPolicy } from '../path-policy/path-policy.ts';
 import type { EventSink } from '../session-dir/session-store-options.ts';
@@ -61,6 +63,7 @@ export type PlanRecovery = {
   readonly policy: PathPolicy;
   /** Restores the file's bytes from before this change. */
   readonly takeBack: (backupId: string) => Promise<void>;
+  readonly lockTarget: LockTarget;
   readonly onEvent: EventSink;
 };
 
@@ -128,11 +131,32 @@ export class PlanJournals {
         continue;
       }
       if (!this.#state.isAboutHere(fields['root'])) continue;
-      if (judgeOwner(owner, await this.#observer.observe(owner)) === 'live') continue;
+      const verdict = judgeOwner(owner, await this.#observer.observe(owner));
+      if (verdict === 'live') continue;
+      if (verdict === 'presumed_dead') {
+        const areFree = await areUnlocked(fields.files, recovery);
+        // Its owner may have finished before the locks were free.
+        if (!areFree || !(await isThere(directory))) continue;
+      }
       const settled = fields['atomic'] === false || (await settle(name, fields.files, recovery));
       if (settled) await rm(directory, { recursive: true, force: true });
     }
   }
+}
+
+/** A plan holds the locks of its files from before its journal until after it. */
+async function areUnlocked(
+  files: readonly JournalFile[],
+  { policy, lockTarget }: PlanRecovery,
+): Promise<boolean> {
+  for (const { path } of files) {
+    const found = await policy.contain(path).catch(() => null);
+    if (found === null) continue;
+    const lock = await lockTarget(found.realPath, path).catch(() => null);
+    if (lock === null) return false;
+    await lock.release().catch(() => undefined);
+  }
+  return true;
 }
 
 /** Returns false if a file could not be restored now. A later start tries again. */

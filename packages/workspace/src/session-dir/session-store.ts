@@ -24,6 +24,7 @@ import { syncDirectory } from '../disk/directories.ts';
 import { errnoOf, onDisk, toDiskError } from '../disk/disk-error.ts';
 import { streamFile } from '../disk/files.ts';
 import type { OwnerRecord } from '../ownership/owner-record.ts';
+import { startHeartbeat } from '../ownership/start-heartbeat.ts';
 import { targetLocked, TargetLocks } from '../ownership/target-locks.ts';
 import type { TargetLock } from '../ownership/target-locks.ts';
 import { isSessionId } from '../state-directory.ts';
@@ -242,8 +243,10 @@ export class DiskSessionStore implements SessionStore {
     try {
       const owner = await this.#options.observer.newOwner();
       const lock = await this.#locks.acquire(realPath, path, owner, randomUUID());
+      const heartbeat = startHeartbeat(this.#options.clock, () => lock.renew());
       return {
         release: async () => {
+          await heartbeat.stop();
           this.#targets.delete(key);
           await lock.release();
         },
