@@ -13,7 +13,8 @@ import {
 import { dirname, join } from 'node:path';
 
 import type { ProtectedPaths, ProtectedReport } from '@orion/contracts';
-import { expect, it } from 'vitest';
+import { interceptDisk } from '@orion/testkit/disk-faults';
+import { expect, it, onTestFinished } from 'vitest';
 
 import { openTestWorkspace, temporaryDirectory } from './testing/temp-workspace.ts';
 import type { TestWorkspace } from './testing/temp-workspace.ts';
@@ -186,6 +187,37 @@ it('says that it was left where it cannot be moved', async () => {
   const { changes } = await after(test, true, () => put(root, '.npmrc'));
   expect(changes).toEqual([{ path: '.npmrc', change: 'created', movedTo: null, restored: false }]);
   expect(await exists(join(root, '.npmrc'))).toBe(true);
+});
+
+it('moves it within the workspace where the state is on another file system, and keeps it as long', async () => {
+  const test = await openTestWorkspace();
+  const stateDirectory = join(await temporaryDirectory(), 'state');
+  const workspace = await test.again({ stateDirectory });
+  const { root, clock } = test;
+  const disk = await interceptDisk();
+  onTestFinished(() => disk.restore());
+  disk.use(({ name, to = '' }) =>
+    name === 'rename' && to.startsWith(stateDirectory) ? { kind: 'error', code: 'EXDEV' } : null,
+  );
+  const there = join(root, '.orion/set_aside');
+  const { changes } = await after({ ...test, workspace }, true, () => put(root, '.vscode/x'));
+  expect(changes).toMatchObject([{ path: '.vscode', change: 'created' }]);
+  expect(changes[0]?.movedTo).toMatch(/^\.orion\/set_aside\/[0-9a-f-]{36}\/\.vscode$/u);
+  expect(await readFile(join(root, changes[0]?.movedTo ?? '', 'x'), 'utf8')).toBe(
+    'bytes of .vscode/x',
+  );
+  expect(await exists(join(root, '.vscode'))).toBe(false);
+  expect((await lstat(there)).mode & 0o077).toBe(0);
+  expect(await readFile(join(root, '.orion/.gitignore'), 'utf8')).toBe('*\n');
+  clock.jump(31 * DAY_MS);
+  await after({ ...test, workspace }, true, () => put(root, '.npmrc'));
+  expect(await readdir(there)).toHaveLength(1);
+  // A file system of its own inside the workspace.
+  disk.use(({ name }) => (name === 'rename' ? { kind: 'error', code: 'EXDEV' } : null));
+  const left = await after({ ...test, workspace }, true, () => put(root, '.env'));
+  expect(left.changes).toMatchObject([{ path: '.env', movedTo: null }]);
+  expect(await exists(join(root, '.env'))).toBe(true);
+  expect(await readdir(there)).toHaveLength(1);
 });
 
 it('keeps it as long as the attic keeps a session', async () => {

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, readdir, rename, rm, symlink, utimes } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 
 import type { Clock, ProtectedChange, ProtectedPaths, ProtectedReport } from '@orion/contracts';
 
 import { syncDirectory } from './disk/directories.ts';
+import { isErrno } from './disk/disk-error.ts';
 import { isInside } from './path-policy/resolve-path.ts';
 import { protectionOf } from './path-policy/protected-paths.ts';
 import { differences } from './path-policy/protected-changes.ts';
 import type { FoundChange } from './path-policy/protected-changes.ts';
 import { expired } from './retention/retention.ts';
 import type { RetentionLimits } from './retention/retention.ts';
-import { isSessionId } from './state-directory.ts';
-import type { StateDirectory } from './state-directory.ts';
+import { isSessionId, StateDirectory } from './state-directory.ts';
 
 type SetAsideOptions = {
   readonly state: StateDirectory;
@@ -24,13 +24,18 @@ type SetAsideOptions = {
 
 /**
  * Protected files and folders that a command made although it was not allowed to. They are moved into the state directory,
- * each into a folder of its own, and kept there as long as the attic keeps a session. Nothing is deleted before.
+ * each into a folder of its own, and kept there as long as the attic keeps a session. Nothing is deleted before. If the
+ * state directory is on another file system, they are moved into `.orion` of the workspace: a copy could be incomplete.
  */
 export class SetAside {
   readonly #options: SetAsideOptions;
+  readonly #places: readonly StateDirectory[];
 
   constructor(options: SetAsideOptions) {
     this.#options = options;
+    const { state, root } = options;
+    const inside = new StateDirectory(join(root, '.orion'));
+    this.#places = state.path === inside.path ? [state] : [state, inside];
   }
 
   /** See `protectedChanges` of the workspace. */
@@ -63,33 +68,43 @@ export class SetAside {
 
   /** Null where it could not be moved. */
   async #move(path: string): Promise<string | null> {
-    const { state, clock, root } = this.#options;
-    const folder = join(state.setAside, randomUUID());
-    const place = join(folder, basename(path));
-    try {
-      await state.ensure(folder);
-      await rename(path, place);
-      const now = new Date(clock.now());
-      await utimes(folder, now, now);
-      await syncDirectory(folder);
-      return isInside(root, place) ? relative(root, place) : place;
-    } catch {
-      await rm(folder, { recursive: true, force: true }).catch(() => undefined);
-      return null;
+    const { root } = this.#options;
+    for (const state of this.#places) {
+      const folder = join(state.setAside, randomUUID());
+      const place = join(folder, basename(path));
+      try {
+        await this.#moveTo(path, place, state);
+        return isInside(root, place) ? relative(root, place) : place;
+      } catch (error) {
+        await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+        if (!isErrno(error, 'EXDEV')) return null;
+      }
     }
+    return null;
+  }
+
+  async #moveTo(path: string, place: string, state: StateDirectory): Promise<void> {
+    const folder = dirname(place);
+    await state.ensure(folder);
+    await rename(path, place);
+    const now = new Date(this.#options.clock.now());
+    await utimes(folder, now, now);
+    await syncDirectory(folder);
   }
 
   async #prune(): Promise<void> {
-    const { state, limits, clock } = this.#options;
-    const names = (await state.names(state.setAside)).filter(isSessionId);
-    const entries = await Promise.all(
-      names.map(async (name) => {
-        const folder = join(state.setAside, name);
-        return { name, since: (await lstat(folder)).mtimeMs, bytes: await sizeOf(folder) };
-      }),
-    );
-    for (const name of expired(entries, limits, clock.now()))
-      await rm(join(state.setAside, name), { recursive: true, force: true });
+    const { limits, clock } = this.#options;
+    for (const state of this.#places) {
+      const names = (await state.names(state.setAside)).filter(isSessionId);
+      const entries = await Promise.all(
+        names.map(async (name) => {
+          const folder = join(state.setAside, name);
+          return { name, since: (await lstat(folder)).mtimeMs, bytes: await sizeOf(folder) };
+        }),
+      );
+      for (const name of expired(entries, limits, clock.now()))
+        await rm(join(state.setAside, name), { recursive: true, force: true });
+    }
   }
 }
 

@@ -12,13 +12,18 @@ export type ProtectedFacts = {
     readonly path: string;
     readonly change: ProtectedChange['change'];
     readonly moved_to?: string;
+    readonly left_in_place?: true;
     readonly restored?: true;
   }[];
   readonly more_protected_changes?: number;
   readonly protected_hint?: string;
 };
 
-export function protectedFacts(changes: readonly ProtectedChange[]): ProtectedFacts {
+/** `undone`: whether what is new was to be moved away. */
+export function protectedFacts(
+  changes: readonly ProtectedChange[],
+  undone: boolean,
+): ProtectedFacts {
   if (changes.length === 0) return {};
   const more = changes.length - MAX_SHOWN;
   return {
@@ -26,6 +31,7 @@ export function protectedFacts(changes: readonly ProtectedChange[]): ProtectedFa
       path,
       change,
       ...(movedTo === null ? {} : { moved_to: movedTo }),
+      ...(undone && movedTo === null && change !== 'removed' ? { left_in_place: true } : {}),
       ...(restored ? { restored } : {}),
     })),
     ...(more > 0 ? { more_protected_changes: more } : {}),
@@ -38,9 +44,15 @@ export function protectedFacts(changes: readonly ProtectedChange[]): ProtectedFa
 export function protectedSentence(facts: ProtectedFacts): string {
   const { protected_changes: changes = [], more_protected_changes: unlisted = 0 } = facts;
   if (changes.length === 0) return '';
-  const named = changes.slice(0, MAX_NAMED).map(({ path, change, moved_to: to, restored }) => {
-    const fate = to === undefined ? '' : `, moved to ${to}`;
-    return visibleName(`${path} (${change}${fate}${restored === true ? ', restored' : ''})`);
+  const named = changes.slice(0, MAX_NAMED).map((each) => {
+    const { path, change, moved_to: movedTo, left_in_place: isLeft, restored } = each;
+    const fates = [
+      change,
+      ...(movedTo === undefined ? [] : [`moved to ${movedTo}`]),
+      ...(isLeft === true ? ['left where it is'] : []),
+      ...(restored === true ? ['restored'] : []),
+    ];
+    return visibleName(`${path} (${fates.join(', ')})`);
   });
   const more = changes.length - named.length + unlisted;
   return `Protected paths: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;

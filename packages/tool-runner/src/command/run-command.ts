@@ -155,7 +155,7 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
         () => guard.settle({ undo: inside }),
       );
       const [end, { changes, truncated }] = await Promise.all([running, settled]);
-      if (end.reason === 'aborted') throw endedWithTurn(changes);
+      if (end.reason === 'aborted') throw endedWithTurn(changes, inside);
       const protections: Protections =
         sandbox.kind === 'bubblewrap'
           ? {
@@ -164,7 +164,7 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
               protected_paths: truncated ? 'some_kept' : 'kept',
             }
           : { sandbox: 'none', because: sandbox.because };
-      const facts = { ...factsOf(line, end, protections), ...protectedFacts(changes) };
+      const facts = { ...factsOf(line, end, protections), ...protectedFacts(changes, inside) };
       const output = redacted(end.output, options.redact);
       return {
         result: { ...facts, ...shownOutput(output) },
@@ -183,8 +183,8 @@ function noSandbox({ because }: { readonly because: string }): OrionError {
   });
 }
 
-function endedWithTurn(changes: readonly ProtectedChange[]): OrionError {
-  const also = protectedSentence(protectedFacts(changes));
+function endedWithTurn(changes: readonly ProtectedChange[], undone: boolean): OrionError {
+  const also = protectedSentence(protectedFacts(changes, undone));
   return new OrionError({
     code: 'ABORTED',
     message: `The command was ended with the turn. ${also}`.trim(),
