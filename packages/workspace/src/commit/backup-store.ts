@@ -15,6 +15,7 @@ import { hasDescriptorPaths } from '../disk/anchored-directory.ts';
 import { syncDirectory } from '../disk/directories.ts';
 import { errnoOf, isErrno } from '../disk/disk-error.ts';
 import { createFile, jsonBytes, readSmallFile, removeIfThere, scanRange } from '../disk/files.ts';
+import { MODE_REFUSED } from '../disk/set-mode.ts';
 import { writeFrom } from '../disk/write-all.ts';
 import type { PathPolicy } from '../path-policy/path-policy.ts';
 import type { RetentionLimits } from '../retention/retention.ts';
@@ -24,7 +25,6 @@ import { draftOf, isBackupId, mayBeOfChange, newBackupId, newestFirst } from './
 import { parseManifest } from './backup-manifest.ts';
 import type { BackupManifest } from './backup-manifest.ts';
 import { hashPath } from './hash-file.ts';
-import { MODE_REFUSED } from './keep-properties.ts';
 import { pruneBackups } from './prune-backups.ts';
 import type { AgedBackup, SharedBackups } from '../stored/shared-backups.ts';
 

@@ -4,6 +4,7 @@ import type { Stats } from 'node:fs';
 import { access } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { isErrno } from '../disk/disk-error.ts';
+import { setMode } from '../disk/set-mode.ts';
 import type { Site } from './commit-site.ts';
 
 export type KeptProperties = { readonly mode: number; readonly notKept: readonly string[] };
@@ -60,37 +61,8 @@ function modeUnder(owner: KeptOwner, mode: number): number {
   return owner === 'group' ? plain : plain & (0o1707 | ((plain & 0o007) << 3));
 }
 
-/** Where the file system has no modes of its own, or lets only the owner of all files set them. */
-export const MODE_REFUSED: readonly string[] = [
-  'EPERM',
-  'EACCES',
-  'ENOTSUP',
-  'EOPNOTSUPP',
-  'ENOSYS',
-];
-
 /** Reading and writing by group and others. */
 const OTHERS = 0o066;
-
-/**
- * Returns the mode that the file has then: not this one where the file system refuses it. Rejects if that would leave
- * any of the `never` bits set that are not wanted.
- */
-export async function setMode(
-  handle: FileHandle,
-  wanted: number,
-  never: number = 0,
-): Promise<number> {
-  const mode = (await handle.stat()).mode & 0o7777;
-  if (mode === wanted) return mode;
-  try {
-    await handle.chmod(wanted);
-    return wanted;
-  } catch (error) {
-    if (!isErrno(error, ...MODE_REFUSED) || (mode & ~wanted & never) !== 0) throw error;
-    return mode;
-  }
-}
 
 /** Absolute paths, so that PATH has no influence on what runs. */
 const COPY_PROGRAMS: readonly string[] = [

@@ -4,10 +4,10 @@ import { link, open, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { isErrno } from '../disk/disk-error.ts';
 import { LINK_UNSUPPORTED, scanRange } from '../disk/files.ts';
+import { setMode } from '../disk/set-mode.ts';
 import { writeFrom } from '../disk/write-all.ts';
 import { appeared } from './commit-site.ts';
 import type { Site } from './commit-site.ts';
-import { setMode } from './keep-properties.ts';
 
 /** Warns that the temporary name of a new file stays until the next start. */
 export const TEMPORARY_FILE_LEFT = 'temporary_file_left';
