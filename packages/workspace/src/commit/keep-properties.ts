@@ -12,12 +12,15 @@ export type KeptProperties = { readonly mode: number; readonly notKept: readonly
 /**
  * Copies the owner first, because changing it removes set-id bits and capabilities; then attributes and access lists;
  * then the mode, which these may have changed. A mode that the file does not keep is not its mode for a moment either:
- * the rights of a group must not become those of another one.
+ * the rights of a group must not become those of another one. `newMode`: of a file that is new.
  */
-export async function keepProperties(site: Site, handle: FileHandle): Promise<KeptProperties> {
-  const { old, request } = site;
+export async function keepProperties(
+  { old, request }: Site,
+  handle: FileHandle,
+  newMode: number,
+): Promise<KeptProperties> {
   if (old === null) {
-    const mode = await setMode(handle, request.mode ?? 0o666 & ~process.umask());
+    const mode = await setMode(handle, newMode);
     const isOther = request.mode !== undefined && mode !== request.mode;
     return { mode, notKept: isOther ? ['mode'] : [] };
   }

@@ -166,15 +166,9 @@ describe('an access list', () => {
     [16, 4, -1],
     [32, 0, -1],
   ];
-  const bytes = Buffer.alloc(4 + entries.length * 8);
-  bytes.writeUInt32LE(2, 0);
-  for (const [index, [tag = 0, permissions = 0, id = -1]] of entries.entries()) {
-    bytes.writeUInt16LE(tag, 4 + index * 8);
-    bytes.writeUInt16LE(permissions, 6 + index * 8);
-    bytes.writeInt32LE(id, 8 + index * 8);
-  }
-  const set =
-    'import os, sys; os.setxattr(sys.argv[1], "system.posix_acl_access", bytes.fromhex(sys.argv[2]))';
+  const bytes = listOf(entries);
+  const set = (kind: 'access' | 'default'): string =>
+    `import os, sys; os.setxattr(sys.argv[1], "system.posix_acl_${kind}", bytes.fromhex(sys.argv[2]))`;
   const get = 'import os, sys; print(os.getxattr(sys.argv[1], "system.posix_acl_access").hex())';
   const python = (script: string, ...args: string[]): string | null => {
     const ended = spawnSync('python3', ['-c', script, ...args], { encoding: 'utf8' });
@@ -185,7 +179,7 @@ describe('an access list', () => {
     const { root, workspace } = await openTestWorkspace();
     const path = join(root, 'a.txt');
     await writeFile(path, 'old\n');
-    if (python(set, path, bytes.toString('hex')) === null) {
+    if (python(set('access'), path, bytes.toString('hex')) === null) {
       test.skip('no access lists here, or no program that sets them');
     }
     const expected = await workspace.checkTarget('a.txt', 'overwrite');
@@ -194,4 +188,37 @@ describe('an access list', () => {
     expect(result.not_kept.includes('acls')).toBe(!isKept);
     if (process.platform === 'linux') expect(isKept).toBe(true);
   });
+
+  it('of the folder gives a new file the rights that it gives those of every program', async (test) => {
+    const { root, workspace } = await openTestWorkspace();
+    // Owner rwx, group r-x, group 12345 rwx, mask rwx, others none.
+    const inherited = listOf([
+      [1, 7, -1],
+      [4, 5, -1],
+      [8, 7, 12_345],
+      [16, 7, -1],
+      [32, 0, -1],
+    ]);
+    if (python(set('default'), root, inherited.toString('hex')) === null) {
+      test.skip('no access lists here, or no program that sets them');
+    }
+    const plain = join(root, 'plain.txt');
+    await writeFile(plain, 'text\n');
+    const expected = await workspace.checkTarget('a.txt', 'create');
+    const result = await workspace.commit(commitRequest('create', expected, 'text\n'));
+    expect(result).toMatchObject({ mode: '0660', not_kept: [] });
+    expect((await stat(join(root, 'a.txt'))).mode).toBe((await stat(plain)).mode);
+    expect(python(get, join(root, 'a.txt'))).toBe(python(get, plain));
+  });
 });
+
+function listOf(entries: readonly (readonly number[])[]): Buffer {
+  const bytes = Buffer.alloc(4 + entries.length * 8);
+  bytes.writeUInt32LE(2, 0);
+  for (const [index, [tag = 0, permissions = 0, id = -1]] of entries.entries()) {
+    bytes.writeUInt16LE(tag, 4 + index * 8);
+    bytes.writeUInt16LE(permissions, 6 + index * 8);
+    bytes.writeInt32LE(id, 8 + index * 8);
+  }
+  return bytes;
+}

@@ -1,11 +1,12 @@
 /** Writes the new bytes of a target, complete and durable, to a temporary file. */
 import { CrlfConverter, TextTally } from '@orion/contracts';
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { open, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { CommitPart } from '@orion/contracts';
 import { onDisk, systemError, toDiskError } from '../disk/disk-error.ts';
 import { scanRange } from '../disk/files.ts';
+import { setMode } from '../disk/set-mode.ts';
 import { writeAll } from '../disk/write-all.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import { textRule, withByteOrderMark } from './adapt-text.ts';
@@ -38,13 +39,16 @@ export async function writeTemporary(
   const action = `write ${shown(target.path)}`;
   const keepsBytes = request.parts.some((part) => part.kind === 'kept');
   const rule = textRule(request.eol, request.expected, keepsBytes);
-  const handle = await onDisk(action, () => open(path, 'wx+', 0o600));
+  const isPlain = site.old === null && request.mode === undefined;
+  const { handle, mode } = await onDisk(action, () =>
+    isPlain ? openNew(path) : openPrivate(path, request.mode ?? PRIVATE),
+  );
   let isOpen = true;
   try {
     const written = await writeParts({ site, handle, previous, rule });
     const kept = await onDisk(action, async () => {
       await requireSize(handle, written.whole.bytes);
-      const properties = await keepProperties(site, handle);
+      const properties = await keepProperties(site, handle, mode);
       await handle.sync();
       return properties;
     });
@@ -56,6 +60,46 @@ export async function writeTemporary(
     if (isOpen) await handle.close().catch(() => undefined);
     throw error;
   }
+}
+
+type OpenTemporary = {
+  readonly handle: FileHandle;
+  /** The mode that it is to have if there is no old file. */
+  readonly mode: number;
+};
+
+const PRIVATE = 0o600;
+
+async function openPrivate(path: string, mode: number): Promise<OpenTemporary> {
+  return { handle: await open(path, 'wx+', PRIVATE), mode };
+}
+
+/**
+ * Also finds out the mode that every program's new files get here, which the umask or an access list of the folder
+ * decides: an empty file shows it. It is not the one that is written, unless its name cannot be removed: another process
+ * may have it open.
+ */
+async function openNew(path: string): Promise<OpenTemporary> {
+  const sample = await open(path, 'wx+', 0o666);
+  try {
+    const mode = (await sample.stat()).mode & 0o7777;
+    if (!(await isRemoved(path))) {
+      await setMode(sample, PRIVATE);
+      return { handle: sample, mode };
+    }
+    await sample.close();
+    return await openPrivate(path, mode);
+  } catch (error) {
+    await sample.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+function isRemoved(path: string): Promise<boolean> {
+  return unlink(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** A write can be lost without an error. The size shows it. */
