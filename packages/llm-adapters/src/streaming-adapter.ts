@@ -50,8 +50,8 @@ type Outcome = { readonly body: Body } | Failure;
  *
  * 1. The provider builds and sends a request; the body of its answer is decoded here.
  * 2. Every failure is one final `error` event; nothing is thrown.
- * 3. The connection is closed if the iteration ends early or the signal aborts. After an orderly end it is kept for the
- *    next request.
+ * 3. The connection is closed if the iteration ends early or the signal aborts; what had arrived by then is still passed
+ *    on. After an orderly end it is kept for the next request.
  * 4. A parameter that the server refuses is omitted, once per parameter, in this and all later requests.
  * 5. A request is retried only while nothing of its answer has been passed on: a second answer could differ.
  * 6. A server that stops sending is abandoned after a while; what it sent is kept.
@@ -113,12 +113,13 @@ export function createStreamingAdapter<RequestBody extends object>(
         watch.waiting(limit);
         const arrival = await body.read();
         watch.arrived();
+        // What arrived before an abort is part of the answer; a reader may have been slower than the network.
+        if (arrival.kind === 'bytes') answer.feed(arrival.bytes);
         if (silence !== undefined) message.fail(stalled(address, silence));
         else if (controller.signal.aborted) message.fail(aborted());
         else if (arrival.kind === 'error')
           message.fail(classifyBreak(arrival.error, address, redact));
         else if (arrival.kind === 'end') answer.end();
-        else answer.feed(arrival.bytes);
         const events = answer.take();
         if (events.length === 0) continue;
         limit = settings.silenceMs;

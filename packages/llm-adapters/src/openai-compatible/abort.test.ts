@@ -48,6 +48,31 @@ test('an abort closes the socket at once, even while nothing is read', async () 
   expect(await iterator.next()).toMatchObject({ done: true });
 });
 
+test.for([
+  ['in mid-stream', [], true],
+  ['although the answer is complete', [STOP, DONE], false],
+] as const)('an abort keeps the text that has arrived unread: %s', async ([, rest, fails]) => {
+  const pieces = [sse(content('a')), sse(content('b\n')), sse(content('c\n'), ...rest)];
+  const server = await serve({ pieces, end: 'open' });
+  const adapter = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: server.url });
+  const controller = new AbortController();
+  const events = [];
+  for await (const event of adapter.sendMessagesStreaming(QUESTION, {
+    signal: controller.signal,
+  })) {
+    events.push(event);
+    if (events.length > 1) continue;
+    // The rest arrives while the reader is busy, as with a slow disk.
+    await wait(20);
+    controller.abort();
+  }
+  expect(textOf(events)).toBe('ab\nc\n');
+  expect(events.at(-1)).toMatchObject(
+    fails ? { type: 'error', error: { code: 'ABORTED' } } : { type: 'finish' },
+  );
+  await vi.waitFor(() => expect(server.connections()).toBe(0));
+});
+
 test('an abort before the answer', async () => {
   const server = await serve(() => {
     controller.abort();

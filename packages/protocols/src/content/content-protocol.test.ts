@@ -1,4 +1,4 @@
-import type { LlmEvent } from '@orion/contracts';
+import type { LlmEvent, ProtocolEvent } from '@orion/contracts';
 import {
   callsReply,
   collect,
@@ -22,6 +22,8 @@ const toolRegistry = createFakeToolRegistry({
   read_file: readTool(1),
   WritePlanTool_begin: { effect: 'write', run: () => ({}) },
 });
+
+const ABORTED = { code: 'ABORTED', message: 'cancelled', retryable: false } as const;
 
 const usageOf = (outputTokens: number) => ({
   inputTokens: 1,
@@ -191,6 +193,56 @@ test('a limit ends a stage also when the adapter ends or throws because of it', 
       error: { code: 'BUDGET_EXHAUSTED', retryable: false },
     });
     expect(clock.pending()).toBe(0);
+  }
+});
+
+/** Reads a stage; `busy` is what the reader does after its first event, before it reads on. */
+async function readSlowly(
+  context: ReturnType<typeof createProtocolContext>,
+  busy: () => unknown,
+): Promise<readonly ProtocolEvent[]> {
+  const events: ProtocolEvent[] = [];
+  for await (const event of createContentProtocol().executeStreaming(context)) {
+    events.push(event);
+    if (events.length === 1) await busy();
+  }
+  return events;
+}
+
+test.for<readonly [string, readonly LlmEvent[]]>([
+  ['breaks off', [{ type: 'error', error: ABORTED }]],
+  // A file is not written after its turn was cancelled.
+  ['is complete', [{ type: 'finish', reason: 'stop' }]],
+])('text that had arrived before an abort goes through: a message that %s', async ([, last]) => {
+  const controller = new AbortController();
+  const context = createProtocolContext({
+    signal: controller.signal,
+    adapter: createFakeAdapter([[...textReply('a\n', 'held\n').slice(0, -1), ...last]]),
+  });
+  const events = await readSlowly(context, () => controller.abort());
+  expect(textOf(events)).toBe('a\nheld\n');
+  expect(outcomeOf(events)).toEqual({ kind: 'aborted', appended: [] });
+});
+
+test('text that had arrived before the time was up goes through, and no more than that', async () => {
+  const held: LlmEvent = { type: 'text-delta', text: 'held\n' };
+  const endless = function* (): Generator<LlmEvent> {
+    for (;;) yield { type: 'text-delta', text: 'x'.repeat(64 * 1024) };
+  };
+  for (const [reply, text] of [
+    [[held, held, { type: 'error', error: ABORTED }], /^(held\n){2}$/],
+    [endless, /^x+$/],
+  ] as const) {
+    const clock = createFakeClock();
+    const context = createProtocolContext({
+      clock,
+      adapter: createFakeAdapter([reply]),
+      config: resolveProtocolConfig({ budget: { maxSeconds: 2 } }),
+    });
+    const events = await readSlowly(context, () => clock.advance(2000));
+    expect(textOf(events)).toMatch(text);
+    expect(textOf(events).length).toBeLessThan(1024 * 1024);
+    expect(outcomeOf(events)).toMatchObject({ error: { code: 'BUDGET_EXHAUSTED' } });
   }
 });
 

@@ -29,7 +29,8 @@ export type ContentHistory = Pick<ProtocolStrategy, 'getName' | 'contentMessages
  *
  * 1. It makes one model call for plain text. It offers the same tools as elsewhere, with tool_choice none, so that
  *    the provider's prompt cache stays valid.
- * 2. It ends only with the end of the message, an error or an abort.
+ * 2. It ends only with the end of the message, an error or an abort. What had arrived before an abort, or before the
+ *    time was up, is passed on first.
  * 3. Text is passed on as it arrives, whatever it contains, and is never collected: it may be 64 MB. `appended` is
  *    therefore empty. The driver decides what the history contains in its place.
  * 4. It uses no iteration, phase or cycle, and the stop policy does not apply. Only the user's budgets end it, with
@@ -71,8 +72,10 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
     try {
       if (this.#source === null && this.#signal.aborted)
         return Promise.resolve(this.#end({ kind: 'aborted', appended: [] }));
-      const stop = this.#meter === null ? findBudgetStop(this.#context) : this.#meter.cut;
-      if (stop !== null) return Promise.resolve(this.#endAtLimit(stop));
+      const meter = this.#meter;
+      const stop = meter === null ? findBudgetStop(this.#context) : meter.cut;
+      if (stop !== null && meter?.hasLastWords !== true)
+        return Promise.resolve(this.#endAtLimit(stop));
       this.#source ??= this.#open();
       return this.#source.next().then(this.#onStep, this.#onFailure);
     } catch (error) {
@@ -161,6 +164,8 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
         this.#calls.push(event.call);
         return null;
       case 'finish':
+        // An abort outranks the end of the message: its text is kept, and no file is made of it.
+        if (this.#signal.aborted) return this.#end({ kind: 'aborted', appended: [] });
         return this.#end({
           kind: 'message_end',
           finish: event.reason,

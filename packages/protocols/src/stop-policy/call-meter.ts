@@ -15,7 +15,8 @@ const LAST_WORDS_CHARACTERS = 512 * 1024;
  *    count may cover only its beginning, so the larger of the two applies.
  * 2. A provider's count never cuts a call, because it arrives when the message is already complete. It applies to the
  *    next call.
- * 3. When the time is up, the signal is aborted, so that a silent provider ends too.
+ * 3. When the time is up, the signal is aborted, so that a silent provider ends too. What the adapter had received by
+ *    then is still to come (`hasLastWords`).
  * 4. After `leave` everything is still counted, but no limit cuts the call: the rest has been read already or ends
  *    soon.
  * 5. `end` must be called, and may be called repeatedly. It leaves no timer behind.
@@ -36,6 +37,8 @@ export class CallMeter {
   #cut: TurnStop | null = null;
   /** The number of characters at which the call was left. */
   #leftAt: number | null = null;
+  /** The number of characters at which the time was up. */
+  #lateAt: number | null = null;
   #ended = false;
 
   constructor(clock: Clock, spending: ModelSpending, allowance: Allowance, outer: AbortSignal) {
@@ -47,6 +50,7 @@ export class CallMeter {
     spending.calls += 1;
     this.#limited = limitedSignal(outer, clock, allowance.milliseconds, () => {
       this.#cut ??= allowance.onTime;
+      this.#lateAt = this.#characters;
     });
   }
 
@@ -58,6 +62,11 @@ export class CallMeter {
   /** The limit that this call reached, if any. */
   get cut(): TurnStop | null {
     return this.#cut;
+  }
+
+  /** Whether the time is up and the adapter may still pass on what it had received. A token limit allows no more text. */
+  get hasLastWords(): boolean {
+    return this.#lateAt !== null && this.#characters <= this.#lateAt + LAST_WORDS_CHARACTERS;
   }
 
   /** Counts an event. Returns true if the call must be left now. */
