@@ -11,6 +11,8 @@ export type ProviderFailure = {
   /** The parameter that the provider refused, if it names one. */
   readonly parameter?: string | undefined;
   readonly message: string;
+  /** What is listed besides the message, as JSON. Google names the quotas that are used up there. */
+  readonly details?: string | undefined;
   /** The value of the `retry-after` header. */
   readonly retryAfter?: string | undefined;
 };
@@ -58,12 +60,27 @@ const CONTEXT_LIMIT =
 const OUT_OF_CREDIT =
   /insufficient[_ ](quota|balance|credit)|billing|exceeded your current quota|payment required/i;
 
+/** The id of a quota, as Google writes it: `GenerateRequestsPerDayPerProjectPerModel-FreeTier`. */
+const USED_UP_FOR_TODAY = /PerDay/;
+/** `Please retry in 26.5s`, `try again in 1m2s`, `"retryDelay":"26s"` */
+const ASKED_WAIT =
+  /(?:\bretry (?:in|after) |\btry again in |"retryDelay": ?")((?:\d+(?:\.\d+)? ?(?:ms|h|m|s))+)/i;
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** The wait that a provider asks for in the body of its answer, in milliseconds. */
+export function askedWait({ message, details = '' }: ProviderFailure): number | undefined {
+  const asked = ASKED_WAIT.exec(`${message} ${details}`)?.[1];
+  if (asked === undefined) return undefined;
+  const parts = [...asked.toLowerCase().matchAll(/([\d.]+) ?(ms|h|m|s)/g)];
+  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0), 0);
+}
+
 /**
  * Classifies a failure that the provider reports: by its status if there is one, otherwise by its words. Within a
  * stream the status was 200, and many servers put the real one into `code`.
  */
 export function classifyFailure(failure: ProviderFailure, redact: Redact): ErrorInfo {
-  const { code = '', type = '', message, retryAfter } = failure;
+  const { code = '', type = '', message, details = '', retryAfter } = failure;
   const status = failure.status ?? (/^[45]\d\d$/.test(code) ? Number(code) : undefined);
   const words = `${code} ${type}`.toLowerCase();
   const quoted = quoteProvider(message, redact);
@@ -82,7 +99,14 @@ export function classifyFailure(failure: ProviderFailure, redact: Redact): Error
       false,
     );
   const mayBeCredit = status === undefined || status === 429;
-  if (status === 402 || (mayBeCredit && OUT_OF_CREDIT.test(`${words} ${message}`))) {
+  if (mayBeCredit && USED_UP_FOR_TODAY.test(`${message} ${details}`)) {
+    const hint = 'Try again tomorrow, or check the plan of the account.';
+    const what = 'The quota of the account for this day is used up';
+    return failed('PROVIDER_RATE_LIMIT', what, false, hint);
+  }
+  // A limit per minute may be worded like an empty account, but then the provider says when to try again.
+  const isRenewed = askedWait(failure) !== undefined && !words.includes('insufficient');
+  if (status === 402 || (mayBeCredit && !isRenewed && OUT_OF_CREDIT.test(`${words} ${message}`))) {
     const hint = 'Check the plan and the credit of the account.';
     return failed('PROVIDER_RATE_LIMIT', 'The account is out of credit', false, hint);
   }
@@ -104,10 +128,11 @@ export function classifyFailure(failure: ProviderFailure, redact: Redact): Error
   return failed('PROVIDER_ERROR', `The provider failed${http}`, true);
 }
 
-/** Reads an error as servers write it: an object, a text, or an object that contains either. */
+/** Reads an error as servers write it: an object, a text, or an object or a list that contains either. */
 export function readFailure(value: unknown, status?: number): ProviderFailure {
   if (typeof value === 'string') return { status, message: value };
   if (typeof value !== 'object' || value === null) return { status, message: '' };
+  if (Array.isArray(value)) return readFailure(value[0], status);
   const fields = value as Record<string, unknown>;
   if (typeof fields['error'] === 'object' && fields['error'] !== null)
     return readFailure(fields['error'], status);
@@ -119,6 +144,7 @@ export function readFailure(value: unknown, status?: number): ProviderFailure {
     type: asText(fields['type']),
     parameter: asText(fields['param']),
     message: typeof message === 'string' ? message : JSON.stringify(message),
+    details: JSON.stringify(fields['details']),
   };
 }
 

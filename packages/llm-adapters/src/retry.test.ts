@@ -94,6 +94,33 @@ describe('a request whose answer has not begun', () => {
   });
 
   test.for([
+    ['Please retry in 26.5s.', [], 26_500],
+    ['Please try again in 0m42.5s', [], 42_500],
+    ['Please retry after 6 seconds.', [], 6000],
+    ['Please try again in 250ms. Visit us', [], 250],
+    ['Slow down', [{ '@type': 'google.rpc.RetryInfo', retryDelay: '26s' }], 26_000],
+  ] as const)('waits as long as the body asks: %s %j', async ([message, details, expected]) => {
+    const error = { code: 429, message, details };
+    const { retries } = await ask([
+      { status: 429, pieces: [JSON.stringify({ error })] },
+      { pieces: [WHOLE['openai-chat']] },
+    ]);
+    expect(retries).toEqual([{ waitMs: expected, code: 'PROVIDER_RATE_LIMIT' }]);
+  });
+
+  test('waits as long as the header asks, if the body asks for something else', async () => {
+    const { retries } = await ask([
+      {
+        status: 429,
+        headers: { 'retry-after': '7' },
+        pieces: ['{"error":{"message":"Please retry in 9s"}}'],
+      },
+      { pieces: [WHOLE['openai-chat']] },
+    ]);
+    expect(retries).toEqual([{ waitMs: 7000, code: 'PROVIDER_RATE_LIMIT' }]);
+  });
+
+  test.for([
     ['an error as its first event', { pieces: [sse({ error: { message: 'x', code: 503 } })] }],
     ['an empty stream', { pieces: [''] }],
     ['a connection that breaks at once', { pieces: [': hello\n\n'], end: 'reset' }],

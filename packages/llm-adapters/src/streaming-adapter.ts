@@ -13,6 +13,7 @@ import type {
 import type { CheckedOptions } from './adapter-options.ts';
 import { toolNamesOf } from './conversation.ts';
 import {
+  askedWait,
   classifyConnectionFailure,
   classifyFailure,
   providerError,
@@ -82,7 +83,7 @@ export function createStreamingAdapter<RequestBody extends object>(
         if (refusal === undefined || refusals.has(refusal.parameter)) {
           return {
             error: classifyFailure(failure, redact),
-            retryAfterMs: readRetryAfter(error.headers, clock.now()),
+            retryAfterMs: readRetryAfter(error.headers, clock.now()) ?? askedWait(failure),
           };
         }
         refusals.set(refusal.parameter, refusal.remedy);

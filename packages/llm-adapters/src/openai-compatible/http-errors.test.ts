@@ -75,6 +75,58 @@ describe('a refused request', () => {
   });
 });
 
+/** As Google words every quota, used up for a minute or for a day. */
+const quotaFailure = (quotaId: string) => ({
+  code: 429,
+  message:
+    'You exceeded your current quota, please check your plan and billing details.\n* Quota exceeded for metric: generate_content_free_tier_requests, limit: 10\nPlease retry in 26.53s.',
+  status: 'RESOURCE_EXHAUSTED',
+  details: [
+    {
+      '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
+      violations: [{ quotaId }],
+    },
+    { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '26s' },
+  ],
+});
+
+describe('a quota that is used up', () => {
+  const MINUTE = quotaFailure('GenerateRequestsPerMinutePerProjectPerModel-FreeTier');
+  const DAY = quotaFailure('GenerateRequestsPerDayPerProjectPerModel-FreeTier');
+  const body = (value: unknown) => ({ status: 429, pieces: [JSON.stringify(value)] });
+
+  test.for([
+    ['for a minute', body({ error: MINUTE }), true, /limits the rate of requests/],
+    ['for a minute, in a list', body([{ error: MINUTE }]), true, /limits the rate of requests/],
+    ['for a day', body([{ error: DAY }]), false, /quota of the account for this day/],
+    [
+      'for a day, as a gateway passes it on',
+      body({ error: { message: JSON.stringify({ error: DAY }), code: 429 } }),
+      false,
+      /quota of the account for this day/,
+    ],
+    [
+      'without a word on when it is renewed',
+      body([{ error: { ...MINUTE, message: MINUTE.message.slice(0, 75), details: [] } }]),
+      false,
+      /out of credit/,
+    ],
+    [
+      'by an account without credit, whatever its server says of the time',
+      body({
+        error: { message: 'No credit. Please try again in 20s', code: 'insufficient_quota' },
+      }),
+      false,
+      /out of credit/,
+    ],
+  ] as const)('%s', async ([, answer, retryable, message]) => {
+    const error = errorOf(await receive(answer));
+    expect(error).toMatchObject({ code: 'PROVIDER_RATE_LIMIT', retryable });
+    expect(error.message).toMatch(message);
+    expect(error.message).not.toMatch(/^[^:]*: *\[/);
+  });
+});
+
 describe('the API key', () => {
   test.for([
     ['an error answer', failure(401, { message: `Incorrect API key provided: ${KEY}.` })],
