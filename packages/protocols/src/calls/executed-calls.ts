@@ -7,8 +7,8 @@ import { callKey } from './call-key.ts';
  *
  * 1. Only calls that ran count. A refused call may be repeated.
  * 2. A call with a retryable failure may run once more. If it fails again, it is stored as not retryable.
- * 3. After a successful write, every read may run again, because the files may have changed; so may a write that says so,
- *    such as another command.
+ * 3. After a write that ran, every read may run again, because the files may have changed, even if it failed or nobody
+ *    knows how it ended. After a successful one, so may a write that says so, such as another command.
  * 4. A begin counts only after its session was committed: before that, it has not written anything.
  * 5. A pollable tool may be called again with the same arguments.
  */
@@ -39,8 +39,8 @@ export function recordExecuted(
   if (!result.success && call.name === BEGIN_TOOL_NAME) return;
   const isRead = (name: string): boolean => registry.traitsOf(name)?.effect === 'read';
   const mayRepeat = (name: string): boolean =>
-    isRead(name) || registry.traitsOf(name)?.repeatableAfterWrite === true;
-  if (result.success && !isRead(call.name)) {
+    isRead(name) || (result.success && registry.traitsOf(name)?.repeatableAfterWrite === true);
+  if (!isRead(call.name)) {
     for (const [signature, earlier] of Object.entries(turnState.executed)) {
       if (mayRepeat(earlier.toolName)) delete turnState.executed[signature];
     }

@@ -32,6 +32,14 @@ const TOOLS: Readonly<Record<string, FakeTool>> = {
   broken: { effect: 'read', run: () => failure(false) },
   busy: { effect: 'read', run: () => failure(true) },
   failing_write: { effect: 'write', run: () => failure(false) },
+  refused_write: {
+    effect: 'write',
+    run: () => ({
+      success: false,
+      error: { code: 'INVALID_TOOL_ARGUMENTS', message: 'no', retryable: false },
+      attempts: 0,
+    }),
+  },
   [BEGIN_TOOL_NAME]: { effect: 'write', run: () => failure(false) },
 };
 
@@ -140,12 +148,39 @@ test('a call that was refused is no duplicate of itself', async () => {
   expect(context.turnState.duplicates).toBe(0);
 });
 
-test('a write that failed does not', async () => {
+test('a write that ran and failed may have changed something: the same read is legal again, and nothing else', async () => {
   const { codes } = await run([
-    callsReply([call('1'), call('2', 'failing_write'), call('3'), call('4', 'failing_write')]),
+    callsReply([call('1', 'run_tests'), call('2'), call('3', 'failing_write'), call('4')]),
+    callsReply([call('5', 'run_tests'), call('6', 'failing_write'), call('7')]),
     textReply('done'),
   ]);
-  expect(codes).toEqual(['ok', 'TOOL_FAILED', 'DUPLICATE_BLOCKED', 'DUPLICATE_BLOCKED']);
+  expect(codes).toEqual([
+    'ok',
+    'ok',
+    'TOOL_FAILED',
+    'ok',
+    'DUPLICATE_BLOCKED',
+    'DUPLICATE_BLOCKED',
+    'DUPLICATE_BLOCKED',
+  ]);
+});
+
+test('a write that was refused has changed nothing', async () => {
+  const { codes } = await run([
+    callsReply([call('1'), call('2', 'refused_write'), call('3')]),
+    textReply('done'),
+  ]);
+  expect(codes).toEqual(['ok', 'INVALID_TOOL_ARGUMENTS', 'DUPLICATE_BLOCKED']);
+});
+
+test('a read and a failing write in turns end at the limit of duplicates (R174)', async () => {
+  const both = (id: string) => callsReply([call(`${id}r`), call(`${id}w`, 'failing_write')]);
+  const { outcome, toolRegistry } = await run(
+    [both('1'), both('2'), both('3'), textReply('done')],
+    { maxDuplicateAttempts: 3 },
+  );
+  expect(outcome).toMatchObject({ kind: 'stopped', stopReason: 'duplicates' });
+  expect(toolRegistry.ran).toEqual(['1r', '1w', '2r']);
 });
 
 test('a failure may run once more if it is retryable, and never otherwise (R175)', async () => {

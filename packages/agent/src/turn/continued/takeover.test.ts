@@ -281,6 +281,27 @@ it('a call whose outcome is unknown may be made again on purpose, once', async (
   ]);
 });
 
+it('the model may look at what a call has done whose outcome is unknown', async () => {
+  let content = 'old';
+  const look = tool('Look', 'read', () => Promise.resolve({ result: content }));
+  const change = tool('Do', 'write', () => {
+    content = 'new';
+    return new Promise(() => undefined);
+  });
+  const turn = await openTurn([look, change]);
+  const first = await turn.owner([callsReply([toolCall('1', 'Look'), toolCall('2', 'Do')])]);
+  const running = turn.run(first);
+  await expect.poll(() => content).toBe('new');
+  first.kill();
+  await running;
+  const second = await turn.owner([callsReply([toolCall('3', 'Look')]), textReply('done')]);
+  await turn.run(second);
+  await expectWhole(turn);
+  const [asked, told] = second.adapter.requests.map(({ messages }) => contents(messages).at(-1));
+  expect(asked).toContain('UNKNOWN_OUTCOME');
+  expect(told).toBe('tool: "new"');
+});
+
 /** The model makes the call once more, of a tool that now answers. */
 async function openAgain(turn: TakenTurn): Promise<readonly unknown[]> {
   const second = await turn.owner([callsReply([toolCall('2', 'Do')]), textReply('done')], {
