@@ -12,6 +12,7 @@ import type {
 
 import type { CheckedOptions } from './adapter-options.ts';
 import { toolNamesOf } from './conversation.ts';
+import { missesTools, withTools } from './historic-tools.ts';
 import {
   askedWait,
   classifyConnectionFailure,
@@ -54,8 +55,9 @@ type Outcome = { readonly body: Body } | Failure;
  * 3. The connection is closed if the iteration ends early or the signal aborts; what had arrived by then is still passed
  *    on. After an orderly end it is kept for the next request.
  * 4. A parameter that the server refuses is omitted, once per parameter, in this and all later requests.
- * 5. A request is retried only while nothing of its answer has been passed on: a second answer could differ.
- * 6. A server that stops sending is abandoned after a while; what it sent is kept.
+ * 5. A server that refuses calls in a conversation without tools gets stubs of them, in this and all later requests.
+ * 6. A request is retried only while nothing of its answer has been passed on: a second answer could differ.
+ * 7. A server that stops sending is abandoned after a while; what it sent is kept.
  */
 export function createStreamingAdapter<RequestBody extends object>(
   provider: Provider<RequestBody>,
@@ -63,6 +65,7 @@ export function createStreamingAdapter<RequestBody extends object>(
 ): LlmAdapter {
   const { address, redact, clock, retry } = settings;
   const refusals = new Map<string, Remedy>();
+  let needsTools = false;
 
   async function request(
     messages: readonly Message[],
@@ -143,10 +146,19 @@ export function createStreamingAdapter<RequestBody extends object>(
     }
     options.signal?.addEventListener('abort', onAbort, { once: true });
     try {
+      let offersTools = needsTools;
       for (let attempt = 0; ; attempt += 1) {
-        const failure = yield* attemptOnce(messages, options, cancel.signal);
-        if (failure === undefined) return;
+        const sent = offersTools ? withTools(messages, options) : options;
+        const failure = yield* attemptOnce(messages, sent, cancel.signal);
+        if (failure === undefined) {
+          needsTools ||= offersTools;
+          return;
+        }
         const { error, retryAfterMs } = failure;
+        if (!offersTools && missesTools(error, messages, options)) {
+          offersTools = true;
+          continue;
+        }
         if (attempt >= retry.retries || !isWorthRetrying(error)) {
           yield { type: 'error', error };
           return;
