@@ -22,7 +22,7 @@ const REMEMBERED_CHARACTERS = 1024 * 1024;
  * 4. Items of tools that the provider runs itself look like calls but are ignored.
  * 5. Items follow one another: a call whose item is done is complete when the next item begins.
  * 6. An event with the number and the content of an earlier one is a repetition. Equal content alone proves nothing: a
- *    file may hold the same line twice.
+ *    file may hold the same line twice. Nor do numbers that come again with other content.
  */
 export class ResponseFormat implements WireFormat {
   readonly name = 'the Responses format';
@@ -32,6 +32,8 @@ export class ResponseFormat implements WireFormat {
   readonly #pieces = new Set<string>();
   readonly #latest = new Map<number, string>();
   #latestCharacters = 0;
+  /** Whether no number has come again with other content: such numbers tell no events apart. */
+  #numbersDiffer = true;
   readonly #returned = new ReturnedParts();
   #refused = false;
 
@@ -204,9 +206,11 @@ export class ResponseFormat implements WireFormat {
 
   #isRepetition(event: Fields): boolean {
     const number = event['sequence_number'];
-    if (typeof number !== 'number') return false;
+    if (typeof number !== 'number' || !this.#numbersDiffer) return false;
     const words = JSON.stringify(event);
-    if (this.#latest.get(number) === words) return true;
+    const earlier = this.#latest.get(number);
+    if (earlier === words) return true;
+    this.#numbersDiffer = earlier === undefined;
     this.#forget(number);
     this.#latest.set(number, words);
     this.#latestCharacters += words.length;
