@@ -1,7 +1,7 @@
 import type { ErrorInfo } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { Message } from './messages.ts';
-import type { ProviderData, ToolCall } from './tool-call.ts';
+import type { KeptArgument, ProviderData, ToolCall } from './tool-call.ts';
 import type { ToolDefinition } from './tools.ts';
 
 /** Tokens of one or more model calls. Numbers that a provider does not report are 0. */
@@ -42,6 +42,8 @@ export type LlmEvent =
       readonly reason: FinishReason;
       /** Data of the message as a whole, not of one of its calls. */
       readonly providerData?: ProviderData;
+      /** Of a message whose text is an action: where text in it was saved that looks like the content of a file. */
+      readonly kept?: readonly KeptArgument[];
     }
   | { readonly type: 'error'; readonly error: ErrorInfo };
 

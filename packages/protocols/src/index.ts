@@ -10,6 +10,7 @@ export { ownLimits, ownMemory } from './base/own.ts';
 export { createProtocolTrace } from './base/protocol-trace.ts';
 export type { LlmResultFacts, ProtocolTrace } from './base/protocol-trace.ts';
 export { recordCommittedBegin } from './calls/executed-calls.ts';
+export { keptNote, keptPlace } from './calls/refusals.ts';
 export { runCalls } from './calls/run-calls.ts';
 export type { CallBatch } from './calls/run-calls.ts';
 export { createContentProtocol } from './content/content-protocol.ts';

@@ -24,7 +24,6 @@ import { systemPrompt } from '../context/system-prompt.ts';
 import { redactMessages } from '../keys/redacted-messages.ts';
 import type { ProviderIdentity } from '../orion.ts';
 import { captureArguments } from './argument-capture.ts';
-import type { ArgumentCapture } from './argument-capture.ts';
 import {
   beginHeld,
   continueSession,
@@ -33,6 +32,7 @@ import {
 } from './continued/left-session.ts';
 import type { LeftSession } from './continued/left-turn.ts';
 import { resume } from './continued/resume.ts';
+import { keptNotice } from './kept-texts.ts';
 import { isUnwritten, receiptMessage } from './receipt-message.ts';
 import { recover } from './recovered-turn.ts';
 import type { WritingEnd } from './recovered-turn.ts';
@@ -87,7 +87,6 @@ async function turnPrompt(
 class ProtocolRun {
   readonly #scope: TurnScope;
   readonly #identity: ProviderIdentity;
-  readonly #capture: ArgumentCapture;
   readonly #context: TurnContext;
   /** Tools that cannot be offered, and why. */
   readonly #leftOut: string[] = [];
@@ -101,10 +100,9 @@ class ProtocolRun {
     const fence = ownership.fence ?? undefined;
     this.#scope = scope;
     this.#identity = identity;
-    this.#capture = captureArguments(adapter, workspace);
     this.#context = turnContext(
       scope,
-      this.#capture.adapter,
+      captureArguments(adapter, scope.kept),
       mode,
       async (request, callId) => {
         const { requestId } = scope.ids;
@@ -153,12 +151,18 @@ class ProtocolRun {
             yield* this.#checkpoint(event.appended, event.pending);
             continue;
           }
-          if (event.type === 'tool_result') await this.#discardKept(event.result);
+          if (event.type === 'tool_result') await this.#settleKept(event.result);
+          if (event.type === 'chunk' && event.source === 'model') {
+            await this.#scope.kept.discardAnswer();
+          }
+          // What was answered or succeeded of the last message is settled.
+          if (event.type === 'phase' && event.phase === 'action') yield* this.#tellKept();
           const step = this.#stepOf(event);
           if (step !== null) yield step;
         }
         if (outcome === null) throw new Error('the protocol ended without an outcome');
         pending = null;
+        yield* this.#tellKept();
         this.#scope.messages = [...this.#scope.messages, ...outcome.appended];
         if (outcome.kind !== 'handover') return yield* endOf(outcome);
         const end = yield* this.#writeFile(outcome.call);
@@ -218,8 +222,16 @@ class ProtocolRun {
     }
   }
 
-  async #discardKept({ success, toolCallId }: ToolResult): Promise<void> {
-    if (success) await this.#capture.discard(this.#calls.get(toolCallId)?.kept ?? []);
+  /** The text of a call that succeeded goes; any other result names it. */
+  async #settleKept({ success, toolCallId }: ToolResult): Promise<void> {
+    const { kept = [] } = this.#calls.get(toolCallId) ?? {};
+    if (success) await this.#scope.kept.discard(kept);
+    else this.#scope.kept.told(kept);
+  }
+
+  /** Of calls and actions that came to nothing. */
+  async *#tellKept(): AsyncGenerator<RunEventBody, void> {
+    for (const text of await this.#scope.kept.takeUntold()) yield notice(keptNotice(text));
   }
 
   /** The content stage: from begin's tool message to the receipt in its place. Null: the turn continues. */

@@ -2,21 +2,26 @@ import { systemClock } from '@orion/contracts';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { LlmEvent } from '@orion/contracts';
+import type { LlmEvent, RunEvent } from '@orion/contracts';
 import { callsReply, collect, createFakeAdapter, textReply, toolCall } from '@orion/testkit';
+import type { FakeReply } from '@orion/testkit';
 import { createWorkspace } from '@orion/workspace';
 import { describe, expect, test } from 'vitest';
 
-import { temporaryDirectory, openOrion } from '../testing/set-up.ts';
+import type { OrionOptions } from '../orion.ts';
+import { tool } from '../testing/taken-turn.ts';
+import { beginCall, openOrion, temporaryDirectory } from '../testing/set-up.ts';
 import { captureArguments } from './argument-capture.ts';
+import { KeptTexts } from './kept-texts.ts';
 
 const LONG = 'ü\n'.repeat(400);
 
 async function prepare(events: readonly LlmEvent[]) {
   const root = await temporaryDirectory();
   const workspace = await createWorkspace({ root, clock: systemClock });
-  const kept = captureArguments(createFakeAdapter([events]), workspace);
-  const seen = await collect(kept.adapter.sendMessagesStreaming([], {}));
+  const kept = new KeptTexts(workspace);
+  const adapter = captureArguments(createFakeAdapter([events]), kept);
+  const seen = await collect(adapter.sendMessagesStreaming([], {}));
   const texts = (): Promise<string[]> => readdir(join(root, '.orion', 'texts')).catch(() => []);
   return { root, kept, seen, texts };
 }
@@ -96,19 +101,17 @@ describe('R258: arguments that are no JSON are kept as they came, and nothing el
 
   test('also when the message breaks off', async () => {
     const error = { code: 'STREAM_BROKEN', message: 'It broke.', retryable: true } as const;
-    const { root, seen, texts } = await prepare([
+    const { root, kept, seen, texts } = await prepare([
       { type: 'tool-call-start', index: 0, id: '1', name: 'write' },
       { type: 'tool-call-delta', index: 0, argumentsDelta: '{"content": "a = "b"' },
       { type: 'error', error },
     ]);
     const [name] = await texts();
-    expect(seen.at(-1)).toEqual({
-      type: 'error',
-      error: {
-        ...error,
-        message: `It broke. The line of arguments, exactly as they came, is kept in .orion/texts/${name}.`,
-      },
-    });
+    expect(seen.at(-1)).toEqual({ type: 'error', error });
+    const path = `.orion/texts/${name}`;
+    const text = { call: 'write', name: 'arguments', raw: true, path, lines: 1, bytes: 20 };
+    expect(await kept.takeUntold()).toEqual([text]);
+    expect(await kept.takeUntold()).toEqual([]);
     expect(await readFile(join(root, '.orion/texts', name ?? ''), 'utf8')).toBe(
       '{"content": "a = "b"',
     );
@@ -137,4 +140,193 @@ test('R258: a call that succeeds takes nothing from another one of the same id',
     new Set(answers.map((message) => message.role === 'tool' && message.toolCallId)).size,
   ).toBe(2);
   expect(await readFile(join(root, place ?? ''), 'utf8')).toBe(`${LONG}lost?`);
+});
+
+const WRITE = toolCall('w', 'write_to_file', { path: 'b.txt', content: LONG });
+const BROKEN: LlmEvent = {
+  type: 'error',
+  error: { code: 'STREAM_BROKEN', message: 'It broke.', retryable: true },
+};
+/** A call that does not end, and what follows it. */
+const unended = (...rest: readonly LlmEvent[]): LlmEvent[] => [
+  { type: 'tool-call-start', index: 0, id: 'w', name: WRITE.name },
+  { type: 'tool-call-delta', index: 0, argumentsDelta: WRITE.arguments.slice(0, -2) },
+  ...rest,
+];
+
+/** One turn; `stop` ends it when the first call has arrived. */
+async function turnOf(
+  replies: (stop: () => void) => readonly FakeReply[],
+  options: Partial<OrionOptions> = {},
+  structuredOutput = false,
+) {
+  const root = await temporaryDirectory();
+  await writeFile(join(root, 'a.txt'), 'a\n');
+  const stop = new AbortController();
+  const adapter = createFakeAdapter(
+    replies(() => stop.abort()),
+    { structuredOutput },
+  );
+  const orion = await openOrion({ workspace: root, adapter, ...options });
+  const events = await collect(orion.runTurn({ content: 'write', signal: stop.signal }));
+  const texts = (): Promise<string[]> => readdir(join(root, '.orion', 'texts')).catch(() => []);
+  return { root, orion, adapter, events, told: toldIn(events), texts };
+}
+
+/** The places that notices name, in their order. */
+function toldIn(events: readonly RunEvent[]): readonly string[] {
+  return events.flatMap((event) =>
+    event.type === 'chunk' && event.source === 'notice' ? placesIn(event.content) : [],
+  );
+}
+
+function placesIn(text: string): readonly string[] {
+  return [...text.matchAll(/kept in (\S+\.txt)\./g)].map(([, place = '']) => place);
+}
+
+describe('R258: a person reads once where the text of a call is that came to nothing', () => {
+  type Case = Parameters<typeof turnOf>;
+  const read = toolCall('r', 'read_file', { path: 'a.txt' });
+  const cases: Readonly<Record<string, readonly [...Case]>> = {
+    'cut at a limit of the turn': [
+      () => [unended({ type: 'text-delta', text: 'x' }), textReply('Sorry.')],
+      { settings: { stopTokens: 100 } },
+    ],
+    'whose turn is cancelled while it arrives': [
+      (stop) => [
+        async function* cancelled() {
+          yield* unended();
+          stop();
+          yield BROKEN;
+        },
+      ],
+    ],
+    'whose message breaks off within it': [() => [unended(BROKEN)]],
+    'whose message breaks off behind it': [() => [[...callsReply([WRITE]).slice(0, -1), BROKEN]]],
+    'that is one too many in its message': [
+      () => [callsReply([read, WRITE]), textReply('Sorry.')],
+      { protocol: 'two-stage' },
+    ],
+    'in the last answer, which has no tools': [
+      () => [callsReply([read]), callsReply([WRITE])],
+      { settings: { maxIterations: 1 } },
+    ],
+  };
+  test.for(Object.entries(cases))('%s', async ([, turn]) => {
+    const { root, told, texts } = await turnOf(...turn);
+    const names = await texts();
+    expect(told).toEqual(names.map((name) => `.orion/texts/${name}`));
+    expect(await readFile(join(root, told[0] ?? ''), 'utf8')).toContain(LONG.slice(0, -1));
+  });
+});
+
+describe('R258: a model that answers the request for the content of a file with calls', () => {
+  const settings = { idleMs: 1, maxIdlePrompts: 1 };
+
+  test('until the write is given up: the person and the model read where its texts are', async () => {
+    const { adapter, told, texts } = await turnOf(
+      () => [
+        callsReply([beginCall('b', 'c.txt')]),
+        callsReply([WRITE]),
+        callsReply([WRITE]),
+        textReply('Sorry.'),
+      ],
+      { settings },
+    );
+    expect(await texts()).toHaveLength(2);
+    expect(told.toSorted()).toEqual(
+      (await texts()).toSorted().map((name) => `.orion/texts/${name}`),
+    );
+    const answer = adapter.requests.at(-1)?.messages.find(({ role }) => role === 'tool');
+    expect(answer?.content).toContain('EMPTY_CONTENT');
+    expect(placesIn(answer?.content ?? '')).toEqual(told);
+  });
+
+  test('when the session is recovered', async () => {
+    const { orion, events, texts } = await turnOf(
+      () => [
+        callsReply([beginCall('b', 'c.txt')]),
+        [
+          { type: 'text-delta', text: 'one\n' },
+          { type: 'finish', reason: 'stop' },
+        ],
+        callsReply([WRITE]),
+        textReply('DONE'),
+      ],
+      { settings: { idleMs: 0 } },
+    );
+    const [sessionId = ''] = events.flatMap((event) =>
+      event.type === 'write_session' ? [event.sessionId] : [],
+    );
+    expect(await texts()).toEqual([]);
+    const told = toldIn(await collect(orion.recoverSession({ sessionId })));
+    expect(told).toEqual((await texts()).map((name) => `.orion/texts/${name}`));
+    expect(told).toHaveLength(1);
+  });
+});
+
+describe('R258: a file in the JSON action of a model', () => {
+  const action = (args: unknown): string =>
+    JSON.stringify({ action: 'next_step', thinking: { task: 't' }, tool: 'write_to_file', args });
+  const WHOLE = action({ path: 'b.txt', content: LONG });
+  const CUT = WHOLE.slice(0, -4);
+  const answered = textReply(JSON.stringify({ action: 'complete', content: 'Sorry.' }));
+  const turn = (
+    replies: (stop: () => void) => readonly FakeReply[],
+    options: Partial<OrionOptions> = {},
+  ) => turnOf(replies, { protocol: 'controller', ...options }, true);
+  const unfinished = (text: string): LlmEvent => ({ type: 'text-delta', text });
+
+  const cutAtOutputLimit = (): readonly FakeReply[] => [
+    [unfinished(CUT), { type: 'finish', reason: 'length' }],
+    answered,
+  ];
+
+  const cases: Readonly<Record<string, Parameters<typeof turn>>> = {
+    'that is cut at the output limit': [cutAtOutputLimit],
+    'whose stream breaks off': [() => [[unfinished(CUT), BROKEN]]],
+    'that is cut at a limit of the turn': [
+      () => [[unfinished(CUT), unfinished('ü')], answered],
+      { settings: { stopTokens: 100 } },
+    ],
+    'that a quote makes invalid': [() => [textReply(WHOLE.replace('\\n', '"')), answered]],
+    'behind prose': [() => [textReply(`Here it is:\n\`\`\`json\n${WHOLE}\n\`\`\``), answered]],
+    'whose arguments are JSON in a string': [
+      () => [[unfinished(action(JSON.stringify({ content: LONG })).slice(0, -4)), BROKEN]],
+    ],
+  };
+  test.for(Object.entries(cases))('%s: the person reads where it is', async ([, given]) => {
+    const { root, told, texts } = await turn(...given);
+    expect(told).toEqual((await texts()).map((name) => `.orion/texts/${name}`));
+    expect(told).toHaveLength(1);
+    expect(await readFile(join(root, told[0] ?? ''), 'utf8')).toMatch(/(ü(\n|\\n|")){399}/u);
+  });
+
+  test('that is unusable: the model reads where its text is, too', async () => {
+    const { adapter, told } = await turn(cutAtOutputLimit);
+    expect(told).toHaveLength(1);
+    expect(placesIn(adapter.requests[1]?.messages.at(-1)?.content ?? '')).toEqual(told);
+  });
+
+  test('for a tool that does not exist: the result says where its text is, and no notice does', async () => {
+    const { adapter, told, texts } = await turn(() => [
+      textReply(`\`\`\`json\n${WHOLE}\n\`\`\``),
+      answered,
+    ]);
+    const places = placesIn(adapter.requests[1]?.messages.at(-1)?.content ?? '');
+    expect(places).toEqual((await texts()).map((name) => `.orion/texts/${name}`));
+    expect(places).toHaveLength(1);
+    expect(told).toEqual([]);
+  });
+
+  test('whose call succeeds, or that is the answer itself: nothing is left', async () => {
+    const { events, told, texts } = await turn(
+      () => [textReply(WHOLE.replace('write_to_file', 'note')), answered],
+      { tools: [tool('note', 'read')] },
+    );
+    expect(events.filter(({ type }) => type === 'tool_result')).toMatchObject([{ ok: true }]);
+    expect(events.at(-1)).toMatchObject({ type: 'done', status: 'complete' });
+    expect(await texts()).toEqual([]);
+    expect(told).toEqual([]);
+  });
 });

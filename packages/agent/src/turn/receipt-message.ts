@@ -1,11 +1,13 @@
 import type {
   ErrorCode,
+  KeptArgument,
   PausedSession,
   SessionHandle,
   ValidationSummary,
   WriteReceipt,
 } from '@orion/contracts';
 import { defined, ERROR_CODES } from '@orion/contracts';
+import { keptNote } from '@orion/protocols';
 
 /** The most seams that a model sees one by one. */
 const MAX_TOLD_SEAMS = 10;
@@ -140,8 +142,10 @@ export function isUnwritten(code: string | undefined): code is UnwrittenCode {
   return code === 'EMPTY_CONTENT' || code === 'SESSION_NOT_FOUND';
 }
 
-export function abortedMessage(code: ErrorCode): string {
-  const { message, hint } = unwritten(code);
+/** `kept`: what the model sent in calls while it was asked for the content. */
+export function abortedMessage(code: ErrorCode, kept: readonly KeptArgument[] = []): string {
+  const { message: why, hint } = unwritten(code);
+  const message = [why, ...keptNote(kept)].join(' ');
   return JSON.stringify({ error: { code, message, hint } });
 }
 

@@ -10,6 +10,7 @@ import { answeredCorrections } from '@orion/core';
 
 import { sessionSettingsOf } from '../config/derived-settings.ts';
 import { receiptMessage, withRemoved } from './receipt-message.ts';
+import { captureArguments } from './argument-capture.ts';
 import { identityOf, recoveredHistory, recoverSession } from './recovery.ts';
 import type { RecoveredSession } from './recovery.ts';
 import { sessionEvent } from './session/session-event.ts';
@@ -113,7 +114,8 @@ async function recoveryContext(scope: TurnScope, { turn }: RecoveredSession): Pr
   const { connect, writePlanTool, approval, ownership } = scope.dependencies;
   const fence = ownership.fence ?? undefined;
   const { adapter } = await connect(turn === null ? null : identityOf(turn));
-  return turnContext(scope, adapter, turn?.mode ?? 'act', (request) =>
+  const capturing = captureArguments(adapter, scope.kept);
+  return turnContext(scope, capturing, turn?.mode ?? 'act', (request) =>
     writePlanTool.begin(request, undefined, approval, fence),
   );
 }

@@ -1,5 +1,6 @@
 import type {
   Clock,
+  KeptArgument,
   KeysInUse,
   Message,
   Mode,
@@ -48,6 +49,7 @@ import {
   receiptMessage,
 } from './receipt-message.ts';
 import type { Asides } from './asides.ts';
+import { KeptTexts } from './kept-texts.ts';
 import { TurnClock } from './turn-clock.ts';
 import { targetNow } from './session/target-now.ts';
 import { SessionDriver } from './session/session-driver.ts';
@@ -165,6 +167,8 @@ export class TurnScope {
   readonly earlier: readonly Message[];
   /** What only a turn has that other processes may continue; null for the turn of a command. */
   readonly owned: OwnedParts | null;
+  /** What its models sent in calls. */
+  readonly kept: KeptTexts;
   readonly #thread: ConversationThread;
   /** Earlier messages for which the model has no room: they stay in the conversation and are not sent. */
   #unsent: readonly Message[] = [];
@@ -186,6 +190,7 @@ export class TurnScope {
     owned: OwnedParts | null = null,
   ) {
     this.dependencies = dependencies;
+    this.kept = new KeptTexts(dependencies.workspace);
     this.ids = ids;
     this.signal = signal;
     this.clock = new TurnClock(dependencies.clock);
@@ -258,6 +263,7 @@ export class TurnScope {
       },
       confirm: () => ownership.confirm(),
       lost: ownership.fence === null ? handle.lost : AbortSignal.any([handle.lost, ownership.lost]),
+      kept: this.kept,
       signal: this.signal,
     });
     try {
@@ -265,7 +271,7 @@ export class TurnScope {
     } finally {
       writePlanTool.forget(handle.id);
       // Here, not in the reader of the outcome: it may have left with the last event.
-      this.#settle(driver.outcome);
+      this.#settle(driver.outcome, driver.kept);
     }
   }
 
@@ -285,7 +291,7 @@ export class TurnScope {
     }
   }
 
-  #settle(outcome: SessionOutcome | null): void {
+  #settle(outcome: SessionOutcome | null, kept: readonly KeptArgument[]): void {
     switch (outcome?.kind) {
       case 'committed':
         this.answerBegin(receiptMessage(outcome.receipt), 'closed');
@@ -294,7 +300,7 @@ export class TurnScope {
         this.answerBegin(pausedMessage(outcome.paused, outcome.message), 'open');
         return;
       case 'aborted':
-        this.answerBegin(abortedMessage(outcome.code), 'closed');
+        this.answerBegin(abortedMessage(outcome.code, kept), 'closed');
         return;
       case 'lost':
       case undefined:

@@ -2,6 +2,7 @@ import { defined, toErrorInfo } from '@orion/contracts';
 import type {
   ErrorInfo,
   FinishReason,
+  KeptArgument,
   Message,
   ProtocolContext,
   ProtocolEvent,
@@ -31,6 +32,8 @@ export type ModelAnswer = {
   readonly calls: readonly ToolCall[];
   /** Data that the provider wants back with the message, besides that of its calls. */
   readonly providerData?: ProviderData | undefined;
+  /** Where text is kept of a message that is an action. */
+  readonly kept?: readonly KeptArgument[] | undefined;
   readonly end:
     | { readonly kind: 'finish'; readonly reason: FinishReason }
     /** Reading stopped because the requested number of calls is complete. */
@@ -86,6 +89,7 @@ export async function* callModel(
   let usable = 0;
   let usage: Usage | null = null;
   let providerData: ProviderData | undefined;
+  let kept: ModelAnswer['kept'];
   let end: ModelAnswer['end'] | null = null;
   try {
     const stream = adapter.sendMessagesStreaming(messages, {
@@ -128,7 +132,7 @@ export async function* callModel(
           break;
         case 'finish':
           end ??= { kind: 'finish', reason: event.reason };
-          ({ providerData } = event);
+          ({ providerData, kept } = event);
           break;
         case 'error':
           end ??= { kind: 'error', error: event.error };
@@ -153,7 +157,7 @@ export async function* callModel(
   trace.llmResult(phaseIndex, { finish, textLength: text.length, calls: distinct, usage });
   if (end.kind === 'error') trace.errorOccurred(phaseIndex, end.error);
   trace.phaseEnd('action', phaseIndex, finish);
-  return { text, isBlank, calls: distinct, end, providerData };
+  return { text, isBlank, calls: distinct, end, providerData, kept };
 }
 
 /** An abort outranks everything. A limit outranks the stream error that its own abort causes. */

@@ -2,6 +2,7 @@ import { BEGIN_TOOL_NAME, OrionError, cutText, jsonErrorPosition } from '@orion/
 import type {
   ErrorCode,
   JsonValue,
+  KeptArgument,
   OrionErrorOptions,
   ToolCall,
   ToolFailure,
@@ -150,13 +151,21 @@ export function failedByRegistry(call: ToolCall, reason: string): ToolFailure {
 /** If the text of a failed call was kept, adds where, so that it need not be written again (R258). */
 export function namingKeptText(call: ToolCall, result: ToolResult): ToolResult {
   if (result.success || call.kept === undefined || call.kept.length === 0) return result;
-  const places = call.kept.map(({ name, path, lines, bytes, raw }) => {
-    const size = `(${lines} ${lines === 1 ? 'line' : 'lines'}, ${bytes} bytes)`;
-    return raw === true
-      ? `The arguments ${size} are not lost: exactly as they came, they are kept in ${path}.`
-      : `The text of "${cutText(name, SHOWN_NAME)}" ${size} is not lost: it is kept in ${path}.`;
-  });
-  const how = `To write it to a file, call ${BEGIN_TOOL_NAME} with intent, target_file and operation only, then stream the text as your next message.`;
   const { error } = result;
-  return { ...result, error: { ...error, message: [error.message, ...places, how].join(' ') } };
+  const message = [error.message, ...keptNote(call.kept)].join(' ');
+  return { ...result, error: { ...error, message } };
+}
+
+/** Sentences for the model: where the texts are, and how it writes one to a file. None if none was kept. */
+export function keptNote(kept: readonly KeptArgument[]): readonly string[] {
+  if (kept.length === 0) return [];
+  const how = `To write it to a file, call ${BEGIN_TOOL_NAME} with intent, target_file and operation only, then stream the text as your next message.`;
+  return [...kept.map(keptPlace), how];
+}
+
+export function keptPlace({ name, path, lines, bytes, raw }: KeptArgument): string {
+  const size = `(${lines} ${lines === 1 ? 'line' : 'lines'}, ${bytes} bytes)`;
+  return raw === true
+    ? `The arguments ${size} are not lost: exactly as they came, they are kept in ${path}.`
+    : `The text of "${cutText(name, SHOWN_NAME)}" ${size} is not lost: it is kept in ${path}.`;
 }

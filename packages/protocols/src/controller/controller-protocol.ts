@@ -1,6 +1,7 @@
-import { OrionError, createToolNames, cutText } from '@orion/contracts';
+import { OrionError, createToolNames, cutText, defined } from '@orion/contracts';
 import type {
   AssistantMessage,
+  KeptArgument,
   Message,
   PendingCalls,
   ProtocolContext,
@@ -19,6 +20,7 @@ import { betweenMessages, brokenOff, budgetEnd, end } from '../base/outcomes.ts'
 import { createProtocolTrace } from '../base/protocol-trace.ts';
 import type { ProtocolTrace } from '../base/protocol-trace.ts';
 import { FINAL_INSTRUCTION, nudge } from '../base/stop-notices.ts';
+import { keptNote } from '../calls/refusals.ts';
 import { runCalls } from '../calls/run-calls.ts';
 import { findStop, mayAnswer } from '../stop-policy/verdict.ts';
 import { parseAction } from './action.ts';
@@ -60,7 +62,12 @@ const SHOWN_INVALID_OUTPUT = 2048;
 const TRACED_THINKING = 2048;
 
 /** The unusable outputs since the last usable one. */
-type Invalid = { readonly count: number; readonly text: string; readonly error: string };
+type Invalid = {
+  readonly count: number;
+  readonly text: string;
+  readonly error: string;
+  readonly kept: readonly KeptArgument[];
+};
 
 /** One model call; `last` are messages for this call only. */
 type Ask = (
@@ -121,8 +128,9 @@ async function* runController(
       return yield* refusedAnswer(trace, phaseIndex, answer.text, parsed, null, appended);
     }
     if (!parsed.ok) {
-      const repeated = invalid?.text === answer.text;
-      invalid = { count: (invalid?.count ?? 0) + 1, text: answer.text, error: parsed.error };
+      const { text, kept = [] } = answer;
+      const repeated = invalid?.text === text;
+      invalid = { count: (invalid?.count ?? 0) + 1, text, error: parsed.error, kept };
       trace.note('controller_invalid', phaseIndex, {
         error: parsed.error,
         count: invalid.count,
@@ -155,6 +163,7 @@ async function* runController(
       name: action.tool,
       arguments: JSON.stringify(action.args),
       state: 'complete',
+      ...defined({ kept: answer.kept }),
     };
     const calls = withDistinctIds([called], [...context.messages, ...appended], phaseIndex);
     if (yield* runCall(context, signal, trace, calls, appended, null)) return;
@@ -246,7 +255,11 @@ function correction(invalid: Invalid): readonly Message[] {
     { role: 'assistant', content: cutText(invalid.text, SHOWN_INVALID_OUTPUT) },
     {
       role: 'system',
-      content: `${invalid.error}. Nothing was done. Answer again with exactly one flat JSON object.`,
+      content: [
+        `${invalid.error}. Nothing was done.`,
+        ...keptNote(invalid.kept),
+        'Answer again with exactly one flat JSON object.',
+      ].join(' '),
     },
   ];
 }

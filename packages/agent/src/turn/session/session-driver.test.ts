@@ -73,6 +73,7 @@ function driverOf(
     confirm: () => Promise.resolve(),
     lost: driven.lost,
     ...owner,
+    kept: { takeUntold: () => Promise.resolve([]) },
     signal: new AbortController().signal,
   });
   return { driver, finalize };

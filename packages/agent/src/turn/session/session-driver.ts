@@ -9,6 +9,8 @@ import { OrionError, sleep, toErrorInfo } from '@orion/contracts';
 import { advance, isOpen, recordOf } from '@orion/core';
 import type { SessionEffect, SessionInput, TimerName, WriteSession } from '@orion/core';
 
+import { keptNotice } from '../kept-texts.ts';
+import type { KeptText } from '../kept-texts.ts';
 import { Mailbox } from '../mailbox.ts';
 import { nextStep } from '../next-step.ts';
 import { withRemoved } from '../receipt-message.ts';
@@ -92,6 +94,7 @@ export class SessionDriver {
   #refusal: { readonly code: ErrorCode; readonly message: string } | null = null;
   #receipt: WriteReceipt | null = null;
   #outcome: SessionOutcome | null = null;
+  readonly #kept: KeptText[] = [];
 
   constructor(options: SessionDriverOptions) {
     const { handle, clock, session } = options;
@@ -124,6 +127,7 @@ export class SessionDriver {
       this.#begin(start);
       await this.#tellMemoryOnly();
       for (;;) {
+        await this.#tellKept();
         yield* this.#report.drain();
         if (this.#outcome !== null) return this.#outcome;
         this.#noticeCancel();
@@ -167,6 +171,18 @@ export class SessionDriver {
   /** How the session left this turn, even if its reader had left. Null: it waits for a recovery. */
   get outcome(): SessionOutcome | null {
     return this.#outcome;
+  }
+
+  /** What the model sent in calls while it was asked for the text. */
+  get kept(): readonly KeptText[] {
+    return this.#kept;
+  }
+
+  /** R258: no call runs here, so that nothing else says where their text is. */
+  async #tellKept(): Promise<void> {
+    const untold = await this.#options.kept.takeUntold();
+    this.#kept.push(...untold);
+    for (const text of untold) this.#report.notice(keptNotice(text));
   }
 
   #conclude(end: SessionEnd): void {

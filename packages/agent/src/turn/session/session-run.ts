@@ -12,6 +12,8 @@ import type {
 } from '@orion/contracts';
 import type { CommandAnswer, FinalizeFacts, FinalizeOutcome, WriteSession } from '@orion/core';
 
+import type { KeptTexts } from '../kept-texts.ts';
+
 /** How a write session left the hands of this turn. */
 export type SessionOutcome =
   | { readonly kind: 'committed'; readonly receipt: WriteReceipt }
@@ -42,6 +44,8 @@ export type SessionDriverOptions = {
   readonly confirm: () => Promise<void>;
   /** Aborted when another process has taken over the session, or its turn: nothing more is saved. */
   readonly lost: AbortSignal;
+  /** What the model sends in calls instead. */
+  readonly kept: Pick<KeptTexts, 'takeUntold'>;
   /** Aborted when the turn is cancelled, or the process is about to end: all is saved and given back at once. */
   readonly signal: AbortSignal;
 };
