@@ -231,8 +231,17 @@ export class SessionDriver {
     return isOpen(this.#session.control);
   }
 
+  #isIn(...kinds: readonly WriteSession['control']['kind'][]): boolean {
+    return kinds.includes(this.#session.control.kind);
+  }
+
+  /** What the model says can be the session's, or follow a file that is written. */
+  #readsOn(): boolean {
+    return this.#isOpen() || (this.#isIn('done') && !this.#options.lost.aborted);
+  }
+
   #noticeCancel(): void {
-    if (!this.#isOpen() || this.#session.control.kind === 'finalizing') return;
+    if (!this.#isOpen() || this.#isIn('finalizing')) return;
     if (this.#options.signal.aborted) this.#dispatch({ type: 'cancelled' });
   }
 
@@ -252,7 +261,7 @@ export class SessionDriver {
     this.#cancelWatch ??= this.#options.clock.schedule(WATCH_MS, () => {
       this.#cancelWatch = null;
       // The last word about the session says what is safe.
-      if (!this.#isOpen() || this.#session.control.kind === 'finalizing') return;
+      if (!this.#isOpen() || this.#isIn('finalizing')) return;
       const found = this.#report.progress(this.#session);
       // A stream that stalls brings nothing that would carry this out.
       if (found === 'reported') this.#wakeUp();
@@ -298,13 +307,13 @@ export class SessionDriver {
       case 'send_prompt':
         this.#model.ask(job.prompt, job.opening ?? null);
         this.#report.asked(job.reason, this.#session);
-        yield* this.#receive();
+        yield* this.#receive(start);
         return;
       case 'resend': {
         const place = Math.min(Math.max(job.attempt - 1, 0), RESEND_WAITS.length - 1);
         const wait = RESEND_WAITS[place] ?? 0;
         if (wait > 0) await sleep(clock, wait, signal);
-        yield* this.#receive();
+        yield* this.#receive(start);
         return;
       }
       case 'set_aside_held':
@@ -369,9 +378,9 @@ export class SessionDriver {
   }
 
   /** Asks the model for the next message and hands its text to the reducer as it arrives. */
-  async *#receive(): AsyncGenerator<RunEventBody, void> {
+  async *#receive(start: SessionStart): AsyncGenerator<RunEventBody, void> {
     // The file may be on its way, or the session gone, since it was asked for.
-    if (!this.#isOpen() || this.#session.control.kind === 'finalizing') return;
+    if (!this.#isOpen() || this.#isIn('finalizing')) return;
     const { started, events } = await this.#model.next(linesOf(this.#session.summary));
     this.#stopMessage = false;
     this.#dispatch(started);
@@ -396,7 +405,15 @@ export class SessionDriver {
       if (event !== null && this.#saver.isBehind()) {
         await this.#saver.catchUp(recordOf(this.#session));
       }
-      if (this.#stopMessage || (event === null && !this.#isOpen())) return;
+      // R031: at the end marker the file is written at once, however long the model goes on.
+      while (this.#isIn('finalizing')) {
+        const job = this.#jobs.shift();
+        if (job === undefined) break;
+        yield* this.#perform(job, start);
+        // Anything else is said in a message of its own.
+        if (!this.#isIn('finalizing', 'done')) return;
+      }
+      if (this.#stopMessage || (event === null && !this.#readsOn())) return;
     }
   }
 
@@ -414,7 +431,8 @@ export class SessionDriver {
     }
     if (end.kind === 'error') {
       this.#report.trace('stream_error', { code: end.code });
-      this.#report.notice(`${end.message} (${end.code})`);
+      // A file that is written misses nothing.
+      if (this.#receipt === null) this.#report.notice(`${end.message} (${end.code})`);
     }
     this.#dispatch({ type: 'message_ended', end });
   }
