@@ -15,6 +15,7 @@ function screen(...answers: readonly ReviewAnswer[]) {
     diff(lines) {
       batches.push(lines.length);
       for (const { text, tone } of lines) shown.push([text, tone]);
+      return Promise.resolve(true);
     },
     ask: (question) => {
       shown.push([question, 'question']);

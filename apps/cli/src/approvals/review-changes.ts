@@ -9,8 +9,11 @@ import { foldDiff, type FoldedDiff } from './fold-diff.ts';
 /** Where a person sees what is about to change, and is asked. */
 export type ReviewScreen = {
   line(text: string, tone: LineKind): void;
-  /** Lines of a diff, which are never wrapped or decorated. */
-  diff(lines: readonly DiffLine[]): void;
+  /**
+   * Lines of a diff, which are never wrapped or decorated, and none of which is left out. Answers whether more of them
+   * can follow; false: nobody reads them.
+   */
+  diff(lines: readonly DiffLine[], signal: AbortSignal): Promise<boolean>;
   ask(question: string, signal: AbortSignal): Promise<ReviewAnswer>;
 };
 
@@ -49,7 +52,7 @@ export function changeReviewer(screen: ReviewScreen): ChangeReviewer {
       screen.line(diffLine(headlines[index] ?? ''), 'warning');
       if (change.hard_link) screen.line(OTHER_NAMES, 'warning');
       const diff = await foldDiff(diffLines(change.diff(), change.crlf));
-      showFolded(screen, diff, change);
+      await showFolded(screen, diff, change, signal);
       folded.push(diff);
     }
     const question = questionAbout(changes, folded);
@@ -72,8 +75,7 @@ export function changeReviewer(screen: ReviewScreen): ChangeReviewer {
       if (answer !== 'diff') {
         return answer.approved ? answer : { approved: false, reason: asSentence(answer.reason) };
       }
-      for (const change of changes) await showWhole(screen, change);
-      leftOut = 0;
+      if (await showAll(screen, changes, signal)) leftOut = 0;
     }
   };
 }
@@ -100,24 +102,37 @@ function questionAbout(changes: readonly ChangeProposal[], folded: readonly Fold
   return diffLine(`Write ${change.real_path} (${counts}, ${plural(change.after.bytes, 'byte')})?`);
 }
 
-function showFolded(screen: ReviewScreen, diff: FoldedDiff, { crlf }: ChangeProposal): void {
-  screen.diff(diff.head.map(toned));
+async function showFolded(
+  screen: ReviewScreen,
+  diff: FoldedDiff,
+  { crlf }: ChangeProposal,
+  signal: AbortSignal,
+): Promise<void> {
+  await screen.diff(diff.head.map(toned), signal);
   if (diff.leftOut > 0) {
     screen.line(`… ${plural(diff.leftOut, 'line')} left out: d shows all of them`, 'warning');
-    screen.diff(diff.tail.map(toned));
+    await screen.diff(diff.tail.map(toned), signal);
   }
   if (diff.head.length === (crlf ? 1 : 0)) screen.line('No byte of it changes.', 'notice');
 }
 
-async function showWhole(screen: ReviewScreen, change: ChangeProposal): Promise<void> {
-  let lines: DiffLine[] = [];
-  for await (const line of diffLines(change.diff(), change.crlf)) {
-    lines.push(toned(line));
-    if (lines.length < BATCH_LINES) continue;
-    screen.diff(lines);
-    lines = [];
+/** Answers whether it did: nothing more is shown once nobody reads. */
+async function showAll(
+  screen: ReviewScreen,
+  changes: readonly ChangeProposal[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (const change of changes) {
+    let lines: DiffLine[] = [];
+    for await (const line of diffLines(change.diff(), change.crlf)) {
+      lines.push(toned(line));
+      if (lines.length < BATCH_LINES) continue;
+      if (!(await screen.diff(lines, signal))) return false;
+      lines = [];
+    }
+    if (!(await screen.diff(lines, signal))) return false;
   }
-  screen.diff(lines);
+  return true;
 }
 
 /** In the colours of a diff. */

@@ -5,13 +5,18 @@ import type { LineKind } from '../terminal/tone.ts';
  *
  * F1. A face decides nothing about a conversation: it shows a view and reports what the person did.
  * F2. Whatever it is given is hostile: it sanitises every byte before the terminal sees it.
- * F3. None of its methods waits for the terminal.
+ * F3. Nothing waits for the terminal but what comes after `printWhole`, `lend` and `close`.
  */
 export type Face = {
   /** What the person does, in order. Ends when nothing more can be typed. */
   readonly inputs: AsyncIterable<FaceInput>;
   /** Adds to the transcript, for good. */
   print(block: TranscriptBlock): void;
+  /**
+   * Adds verbatim lines that a person is asked about: whatever the terminal reads, none of them is left out (B18).
+   * Settles when there is room for more.
+   */
+  printWhole(lines: VerbatimLines): Promise<void>;
   /** Text of the model, as it arrives; Markdown. */
   say(text: string): void;
   /** The model's message has ended: what was said is complete. */
@@ -36,10 +41,9 @@ export type TranscriptBlock =
   /** What the person sent, with what was attached to it. */
   | { readonly kind: 'prompt'; readonly text: string; readonly attached: readonly string[] }
   /** Lines that are copied as they are: a command, a diff, a path. Never wrapped. */
-  | {
-      readonly kind: 'verbatim';
-      readonly lines: readonly { readonly text: string; readonly tone: LineKind }[];
-    };
+  | { readonly kind: 'verbatim'; readonly lines: VerbatimLines };
+
+export type VerbatimLines = readonly { readonly text: string; readonly tone: LineKind }[];
 
 export type FaceView = {
   /** Whether a turn runs. */

@@ -34,10 +34,14 @@ function place(answers: readonly (Answer | null | 'none')[]) {
   const shown: string[] = [];
   const asked: string[] = [];
   const waiting = [...answers];
+  const reads = { now: true };
   const review: ReviewPlace = {
     clock,
     line: (text) => void shown.push(text),
-    verbatim: (lines) => void shown.push(...lines.map(({ text }) => text)),
+    whole(lines) {
+      shown.push(...lines.map(({ text }) => text));
+      return reads.now ? Promise.resolve() : new Promise(() => undefined);
+    },
     ask: ({ text }, signal) => {
       asked.push(text);
       const answer = waiting.shift() ?? null;
@@ -47,7 +51,7 @@ function place(answers: readonly (Answer | null | 'none')[]) {
       });
     },
   };
-  return { review, clock, shown, asked };
+  return { review, clock, shown, asked, reads };
 }
 
 const key = (value: string, text = ''): Answer => ({ value, text });
@@ -107,6 +111,29 @@ describe('a change', () => {
     expect(shown.slice(103, 203)).toEqual(long.slice(-100));
     expect(shown.slice(203)).toEqual(long);
     expect(asked).toHaveLength(2);
+  });
+
+  it('takes no yes for what was not shown because the terminal did not read for ten minutes', async () => {
+    const long = Array.from({ length: 500 }, (_, line) => `+line ${line}`);
+    const { review, clock, shown, asked, reads } = place([key('d'), key('y'), key('n')]);
+    const original = review.ask;
+    const slow: ReviewPlace = {
+      ...review,
+      ask(question, signal) {
+        reads.now = asked.length > 0;
+        return original(question, signal);
+      },
+    };
+    const answer = reviewChanges(slow)(request(change('a.ts', long)), turn());
+    await new Promise(setImmediate);
+    expect(asked).toHaveLength(1);
+    clock.advance(10 * 60 * 1000);
+    expect(await answer).toMatchObject({ approved: false });
+    expect(asked).toHaveLength(3);
+    expect(shown).toContain(
+      'Your yes does not count yet: 400 lines left out above. Press d to see all of them.',
+    );
+    expect(shown).not.toContain('+line 250');
   });
 
   it('is covered by "all" in its turn, but no protected path and no later turn', async () => {

@@ -1,6 +1,6 @@
 import type { ChangeReviewer, OrionOptions } from '@orion/agent';
 
-import { limitedSignal, type Clock } from '@orion/contracts';
+import { limitedSignal, sleep, type Clock } from '@orion/contracts';
 
 import { changeReviewer, type DiffLine, type ReviewAnswer } from '../approvals/review-changes.ts';
 import { shownAction, TOO_LONG } from '../approvals/shown-action.ts';
@@ -14,7 +14,8 @@ import type { FaceChoice } from './face.ts';
 /** Where approvals are asked for. */
 export type ReviewPlace = {
   line(text: string, tone: LineKind): void;
-  verbatim(lines: readonly DiffLine[]): void;
+  /** See `printWhole` of the face. */
+  whole(lines: readonly DiffLine[]): Promise<void>;
   readonly ask: Asking['ask'];
   readonly clock: Clock;
 };
@@ -37,7 +38,7 @@ const PATH_CHOICES = [choice('(y)es'), choice('(n)o')];
 export function reviewChanges(place: ReviewPlace): ChangeReviewer {
   return changeReviewer({
     line: (text, tone) => place.line(text, tone),
-    diff: (lines) => place.verbatim(lines),
+    diff: (lines, signal) => showWhole(place, lines, signal),
     ask: (question, signal) => ask(place, question, CHANGE_CHOICES, signal),
   });
 }
@@ -48,7 +49,8 @@ export function reviewActions(place: ReviewPlace): NonNullable<OrionOptions['rev
     const shown = shownAction(action);
     if (shown === null) return { approved: false, reason: TOO_LONG };
     for (const line of shown.intro) place.line(line, 'warning');
-    place.verbatim(shown.lines.map((text) => ({ text, tone: 'warning' })));
+    const lines = shown.lines.map((text) => ({ text, tone: 'warning' }) as const);
+    await showWhole(place, lines, signal);
     const answer = await ask(place, shown.question, ACTION_CHOICES, signal);
     // Neither is offered.
     return answer === 'all' || answer === 'diff' ? { approved: false, reason: '' } : answer;
@@ -68,6 +70,18 @@ export function confirmPaths(
     );
     return answer?.value === 'y';
   };
+}
+
+/** Answers whether there is room for more: a terminal that does not read is waited for as long as for an answer. */
+async function showWhole(
+  place: ReviewPlace,
+  lines: readonly DiffLine[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const ended = new AbortController();
+  const late = sleep(place.clock, ANSWER_WITHIN_MS, signal, ended.signal).then(() => false);
+  const shown = place.whole(lines).then(() => true);
+  return Promise.race([shown, late]).finally(() => ended.abort());
 }
 
 async function ask(

@@ -54,7 +54,7 @@ export class Turns {
     this.#wording = chatWording(placeOf(context, configuration.workspace));
     this.#place = {
       line: (text, tone) => this.line(text, tone),
-      verbatim: (lines) => face.print({ kind: 'verbatim', lines }),
+      whole: (lines) => face.printWhole(lines),
       ask,
       clock: systemClock,
     };

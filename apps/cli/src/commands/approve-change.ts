@@ -29,6 +29,7 @@ export function approval(
     line: (text, tone) => screen.line(text, tone),
     diff: (lines) => {
       for (const { text, tone } of lines) screen.block(text, tone);
+      return Promise.resolve(true);
     },
     ask: (question, signal) => askApproval(context, question, answers, signal),
   });

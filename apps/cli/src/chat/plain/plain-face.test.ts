@@ -70,6 +70,18 @@ it('says that a prompt waits where it waits for a turn, not for the start', asyn
   expect(terminal.bytes().match(/Waits for/gu)).toHaveLength(1);
 });
 
+it('B18: leaves out nothing of what a person is asked about', async () => {
+  const { face, terminal } = await open();
+  terminal.pause();
+  const texts = Array.from({ length: 3000 }, (_, line) => `+${String(line).padStart(1000, '0')}`);
+  const printed = face.printWhole(texts.map((text) => ({ text, tone: 'success' })));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  terminal.resume();
+  await printed;
+  const shown = (await terminal.lines()).filter((line) => line.startsWith('+'));
+  expect(shown.map(Number)).toEqual(texts.map(Number));
+});
+
 describe('what is typed', () => {
   it('ends its line when the terminal ends it: text that comes before it is read stands by itself', async () => {
     const { face, terminal, inputs } = await open();

@@ -152,6 +152,14 @@ export function createPlainFace({ stdin, output, colors, bell }: FaceOptions): F
       }
       invite();
     },
+    async printWhole(lines) {
+      const whole = transcriptLines(
+        { kind: 'verbatim', lines },
+        { colors, columns: output.columns() },
+      );
+      for (const line of whole) await writer.wholeLine(line);
+      invite();
+    },
     say(text) {
       saying = true;
       writer.text(text);
@@ -222,6 +230,12 @@ function createLineWriter(output: FaceOptions['output'], colors: boolean) {
       endLine();
       void output.offer(`${paint(text, kind, colors)}\n`);
       wrote = true;
+    },
+    /** Settles when there is room for more. */
+    wholeLine(text: string): Promise<void> | undefined {
+      endLine();
+      wrote = true;
+      return output.write(`${text}\n`);
     },
     text(text: string): void {
       const shown = sanitizer.push(text);

@@ -23,11 +23,14 @@ import { leftOutLine } from '../../process/terminal-queue.ts';
  *     the size keeps changing.
  * I7. Leaving restores paste mode, keyboard mode, wrapping and cursor, in this order; entering draws anew.
  * I8. The next frame is made when the terminal has the last one: a terminal that does not read costs frames first, then,
- *     above 1 MiB, the oldest lines that wait, and one line says how many. Nothing waits for it.
+ *     above 1 MiB, the oldest lines that wait, and one line says how many. What is to be there whole is never left out,
+ *     and waits for it; nothing else does.
  */
 export type LiveRegion = {
   /** Adds to the transcript. Whole lines, each with its line feed. */
   print(text: string): void;
+  /** The same for lines none of which may be left out. */
+  printWhole(text: string): void;
   draw(frame: Frame): void;
   /** Draws although nothing changed: the screen has another size. */
   redraw(): void;
@@ -37,6 +40,8 @@ export type LiveRegion = {
   emit(sequence: string): void;
   /** Settles when the terminal has everything. */
   settled(): Promise<void>;
+  /** Settles when little waits to be printed. */
+  room(): Promise<void>;
   /** Takes the region from the screen and restores the terminal. Settles soon, even when it does not read. */
   leave(): Promise<void>;
   enter(): void;
@@ -78,6 +83,7 @@ const ON_ITS_WAY_MS = 250;
 /** Whoever drags the edge of a window changes its size many times. */
 const SIZE_SETTLES_MS = 100;
 const MAX_WAITING = 1024 * 1024;
+const LITTLE_WAITING = 256 * 1024;
 /** How long a terminal that does not read can keep us from leaving. */
 const LEAVE_MS = 500;
 const NOTHING: Frame = { rows: [], caret: { row: 0, before: '' } };
@@ -95,7 +101,7 @@ export function createLiveRegion({ output, widthOf, rewraps }: LiveRegionOptions
   let running: Promise<void> | null = null;
 
   const isDirty = (): boolean =>
-    entered && (!transcript.isEmpty() || sequences !== '' || !isSame(wanted, shownOf));
+    entered && (transcript.length() > 0 || sequences !== '' || !isSame(wanted, shownOf));
 
   function wake(): void {
     if (running === null && isDirty()) running = run();
@@ -139,6 +145,10 @@ export function createLiveRegion({ output, widthOf, rewraps }: LiveRegionOptions
       .reduce((sum, height) => sum + height, 0);
   }
 
+  async function settled(): Promise<void> {
+    while (running !== null) await running;
+  }
+
   async function leave(): Promise<void> {
     if (!entered) return;
     entered = false;
@@ -149,6 +159,10 @@ export function createLiveRegion({ output, widthOf, rewraps }: LiveRegionOptions
   return {
     print(text) {
       transcript.add(text);
+      wake();
+    },
+    printWhole(text) {
+      transcript.addWhole(text);
       wake();
     },
     draw(frame) {
@@ -170,8 +184,9 @@ export function createLiveRegion({ output, widthOf, rewraps }: LiveRegionOptions
       sequences += sequence;
       wake();
     },
-    async settled() {
-      while (running !== null) await running;
+    settled,
+    async room() {
+      if (transcript.length() > LITTLE_WAITING) await settled();
     },
     leave,
     enter() {
@@ -185,6 +200,8 @@ export function createLiveRegion({ output, widthOf, rewraps }: LiveRegionOptions
 
 /** What waits to be printed: whole lines, of which the oldest are left out when there are too many (I8). */
 function createWaitingLines() {
+  /** Nothing of it is left out any more. */
+  let kept = '';
   let parts: string[] = [];
   let length = 0;
   let leftOut = 0;
@@ -197,21 +214,27 @@ function createWaitingLines() {
     length = text.length - end;
   }
 
+  function take(): string {
+    const before = leftOut === 0 ? '' : `${leftOutLine(leftOut)}\n`;
+    const text = `${kept}${before}${parts.join('')}`;
+    kept = '';
+    parts = [];
+    length = 0;
+    leftOut = 0;
+    return text;
+  }
+
   return {
-    isEmpty: () => length === 0,
+    length: () => kept.length + length,
     add(text: string): void {
       parts.push(text);
       length += text.length;
       if (length > MAX_WAITING) leaveOut();
     },
-    take(): string {
-      const text = parts.join('');
-      const before = leftOut === 0 ? '' : `${leftOutLine(leftOut)}\n`;
-      parts = [];
-      length = 0;
-      leftOut = 0;
-      return `${before}${text}`;
+    addWhole(text: string): void {
+      kept = `${take()}${text}`;
     },
+    take,
   };
 }
 

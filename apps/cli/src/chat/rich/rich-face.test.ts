@@ -1,7 +1,10 @@
+import type { ChangeProposal } from '@orion/agent';
+import { systemClock } from '@orion/contracts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { openPseudoTerminal, type PseudoTerminal } from '../../testing/pseudo-terminal.ts';
 import type { Completer, Face, FaceInput, FaceQuestion, FaceView } from '../face.ts';
+import { reviewChanges } from '../review.ts';
 import { createRichFace } from './rich-face.ts';
 
 /** Hazard: what a person types is lost, goes to the wrong place, or is shown where it is not. */
@@ -379,6 +382,49 @@ describe('questions', () => {
     expect(first).toMatch(/^→ Write docs.*… {2}5 min/u);
     expect(first).toHaveLength(columns - 2);
     expect(rows.find((row) => row.includes('日本'))).toMatch(/… {2,3}2 days ago$/u);
+  });
+
+  it('B18: a diff that is shown whole has every line when it is asked about again, however slow the terminal', async () => {
+    const { face, terminal } = await open({ columns: 400 });
+    const lines = Array.from(
+      { length: 10_000 },
+      (_, line) => `+${String(line).padStart(300, '0')}`,
+    );
+    const change: ChangeProposal = {
+      target_file: 'a',
+      real_path: '/ws/a',
+      operation: 'create',
+      before: null,
+      after: { bytes: 3_010_000, sha256: 'b'.repeat(64) },
+      crlf: false,
+      protected: false,
+      hard_link: false,
+      async *diff() {
+        yield* lines;
+      },
+    };
+    let asked = 0;
+    const review = reviewChanges({
+      line: (text, tone) => face.print({ kind: 'line', text, tone }),
+      whole: (whole) => face.printWhole(whole),
+      async ask() {
+        asked += 1;
+        // By which the terminal has everything.
+        if (asked === 2) await terminal.shows(lines.at(-1) ?? '');
+        else terminal.pause();
+        return { value: asked === 1 ? 'd' : 'y', text: '' };
+      },
+      clock: systemClock,
+    });
+    const { signal } = new AbortController();
+    const answer = review({ id: 'i', intent: 'a test', changes: [change] }, signal);
+    await until(() => expect(asked).toBe(1));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    terminal.resume();
+    expect(await answer).toEqual({ approved: true });
+    const shown = (await terminal.lines()).filter((line) => line.startsWith('+')).map(Number);
+    // Behind the beginning, which was shown first.
+    expect(shown.slice(100)).toEqual(lines.map(Number));
   });
 
   it('B18: what is typed before one is shown is in the draft, and answers nothing', async () => {

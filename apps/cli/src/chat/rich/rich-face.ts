@@ -30,7 +30,7 @@ export function createRichFace(options: FaceOptions): Face {
   const inputs = createInputQueue();
   const region = createLiveRegion({ output, widthOf, rewraps: rewraps(environment) });
   const text = createAnswerText({ columns: () => output.columns(), colors });
-  const sections = createSections((lines) => region.print(lines), draw);
+  const sections = createSections(region, draw);
   const draft = createDraft(options, draw);
   const look = () => ({ colors, columns: output.columns() });
   let view = IDLE;
@@ -169,6 +169,11 @@ export function createRichFace(options: FaceOptions): Face {
     print(block) {
       const kind = block.kind === 'prompt' ? 'prompt' : 'line';
       sections.add(kind, transcriptLines(block, look()));
+    },
+    async printWhole(lines) {
+      sections.addWhole(transcriptLines({ kind: 'verbatim', lines }, look()));
+      await sections.settled();
+      await region.room();
     },
     say(more) {
       sections.say(() => text.push(more));

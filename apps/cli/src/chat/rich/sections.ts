@@ -1,6 +1,10 @@
+import type { LiveRegion } from './live-region.ts';
+
 /** The transcript in sections with an empty line between them: prompts, texts of the model, and runs of other lines. */
 export type Sections = {
   add(kind: 'prompt' | 'line', lines: readonly string[]): void;
+  /** Lines none of which may be left out. */
+  addWhole(lines: readonly string[]): void;
   /** More of a text, in whole lines; what is added later waits for them. */
   say(more: () => string | Promise<string>): void;
   endSaying(): void;
@@ -10,15 +14,18 @@ export type Sections = {
 type Kind = 'prompt' | 'line' | 'text';
 
 /** Calls `said` when more of a text was printed. */
-export function createSections(print: (text: string) => void, said: () => void): Sections {
+export function createSections(
+  region: Pick<LiveRegion, 'print' | 'printWhole'>,
+  said: () => void,
+): Sections {
   let last: Kind | null = null;
   /** What is done when the text before it is there; null: at once. */
   let before: Promise<void> | null = null;
 
-  function put(kind: Kind, text: string): void {
+  function put(kind: Kind, text: string, how: 'print' | 'printWhole' = 'print'): void {
     if (text === '') return;
     const isApart = last !== null && (last !== kind || kind === 'prompt');
-    print(isApart ? `\n${text}` : text);
+    region[how](isApart ? `\n${text}` : text);
     last = kind;
   }
 
@@ -33,7 +40,10 @@ export function createSections(print: (text: string) => void, said: () => void):
 
   return {
     add(kind, lines) {
-      inOrder(() => put(kind, lines.map((line) => `${line}\n`).join('')));
+      inOrder(() => put(kind, inLines(lines)));
+    },
+    addWhole(lines) {
+      inOrder(() => put('line', inLines(lines), 'printWhole'));
     },
     say(more) {
       const add = (shown: string): void => {
@@ -55,4 +65,8 @@ export function createSections(print: (text: string) => void, said: () => void):
       while (before !== null) await before;
     },
   };
+}
+
+function inLines(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
 }
