@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import { describe, expect } from 'vitest';
 
-import { at } from './support/sandbox.ts';
+import { at, type Sandbox } from './support/sandbox.ts';
 import { LAST_WORD, numbered, writeDocument } from './support/scripts.ts';
 import { test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
@@ -58,15 +61,7 @@ describe('orion chat on a terminal', () => {
   test.concurrent('Ctrl-Z gives the terminal back to the shell, fg draws again', async ({
     machine,
   }) => {
-    const provider = await machine.provider({ behaviours: [LAST_WORD] });
-    const shell = machine.programOnTerminal(['bash', '--norc', '--noprofile', '-i'], {
-      rows: 24,
-      env: { PS1: 'shell$ ', HISTFILE: '' },
-    });
-    await shell.waitForOutput('shell$ ');
-    const words = [process.execPath, ...machine.entry(), 'chat', ...at(provider)];
-    shell.type(`${words.map((word) => `'${word}'`).join(' ')}\r`);
-    await shell.waitForScreen(STATUS);
+    const shell = await chatInShell(machine);
     shell.type('a draft');
     await shell.waitForScreen('> a draft');
     shell.type('\u001A');
@@ -75,12 +70,25 @@ describe('orion chat on a terminal', () => {
     expect((await shell.screen()).rows.join('\n')).not.toContain(STATUS);
     shell.type('stty -a | grep -c " echo "; fg\r');
     await shell.waitForScreen(/1\n.*\n(?:.*\n)*.*> a draft/u);
-    shell.type(' goes on\r');
-    await shell.waitForScreen(/All written\.(?:.*\n)*.*\/ commands/u);
-    shell.type('\u0004');
-    await shell.waitForScreen(/All written\.\n+shell\$/u);
-    shell.type('exit\r');
-    await shell.finished;
+    shell.type(' goes on');
+    await sendAndLeave(shell);
+  });
+
+  test.concurrent('an editor that suspends the job has the keyboard to itself after fg', async ({
+    machine,
+  }) => {
+    const editor = join(machine.home, 'editor');
+    const script =
+      '#!/bin/sh\nkill -TSTP 0\necho going on\nread line\nprintf "%s!" "$line" > "$1"\n';
+    await writeFile(editor, script, { mode: 0o700 });
+    const shell = await chatInShell(machine, { VISUAL: editor });
+    shell.type('\u0007');
+    await shell.waitForScreen('Stopped');
+    shell.type('fg\r');
+    await shell.waitForScreen(/^going on$/mu);
+    shell.type('typed in the editor\r');
+    await shell.waitForScreen('> typed in the editor!');
+    await sendAndLeave(shell);
   });
 
   test.concurrent.for([
@@ -156,3 +164,31 @@ describe('orion chat on a terminal', () => {
     await terminal.finished;
   });
 });
+
+type Shell = ReturnType<Sandbox['programOnTerminal']>;
+
+/** A conversation that was begun in a shell which controls jobs. */
+async function chatInShell(
+  machine: Sandbox,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Shell> {
+  const provider = await machine.provider({ behaviours: [LAST_WORD] });
+  const shell = machine.programOnTerminal(['bash', '--norc', '--noprofile', '-i'], {
+    rows: 24,
+    env: { PS1: 'shell$ ', HISTFILE: '', ...env },
+  });
+  await shell.waitForOutput('shell$ ');
+  const words = [process.execPath, ...machine.entry(), 'chat', ...at(provider)];
+  shell.type(`${words.map((word) => `'${word}'`).join(' ')}\r`);
+  await shell.waitForScreen(STATUS);
+  return shell;
+}
+
+async function sendAndLeave(shell: Shell): Promise<void> {
+  shell.type('\r');
+  await shell.waitForScreen(/All written\.(?:.*\n)*.*\/ commands/u);
+  shell.type('\u0004');
+  await shell.waitForScreen(/All written\.\n+shell\$/u);
+  shell.type('exit\r');
+  await shell.finished;
+}

@@ -60,8 +60,10 @@ export function takeTerminal(options: RawTerminalOptions): RawTerminal {
   }
 
   function suspend(): void {
+    const wasTaken = taken;
     void leave().then(() => {
-      stopped = true;
+      // What it is lent to may stop this job, too, and goes on with it.
+      stopped ||= wasTaken;
       process.kill(0, 'SIGSTOP');
     });
   }
