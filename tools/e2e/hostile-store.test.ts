@@ -87,6 +87,13 @@ test.concurrent('issue 12, 3: words of a stranger are no history, until `orion t
   expect(JSON.stringify(sent(provider.requests))).not.toMatch(/Planted|Obey/u);
   expect(await machine.read('.orion/orion.db')).toEqual(planted);
 
+  // From elsewhere the printed command leads to this store, and not to one that lies there.
+  const looked = await machine.run(['conversations', 'list', '-C', machine.workspace], {
+    cwd: machine.home,
+  });
+  expect(looked.exitCode).toBe(1);
+  expect(looked.stderr).toMatch(/STORE_FOREIGN(?:.*\n)+ {2}Run `orion trust -C \.\.\/workspace`/u);
+
   const trusted = await machine.run(['trust']);
   expect(trusted.exitCode, trusted.stderr).toBe(0);
   expect(trusted.stdout).toBe('conversation: Planted words.\n');

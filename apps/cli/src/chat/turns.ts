@@ -5,7 +5,7 @@ import { defined, systemClock, toErrorInfo, type RunEvent } from '@orion/contrac
 import { placeOf } from '../commands/place.ts';
 import { openForTurns } from '../commands/with-orion.ts';
 import type { CommandContext } from '../process/context.ts';
-import { errorLines } from '../rendering/error-lines.ts';
+import { errorLines, inPlace } from '../rendering/error-lines.ts';
 import { notStoredLines } from '../rendering/not-stored-line.ts';
 import { createTerminalView } from '../rendering/turn-view.ts';
 import type { Wording } from '../rendering/wording.ts';
@@ -198,7 +198,7 @@ export class Turns {
     if (orion === undefined || orion === null) return;
     await orion.close();
     for (let notice = orion.takeNotice(); notice !== null; notice = orion.takeNotice()) {
-      this.line(notice, 'warning');
+      this.line(inPlace(notice, this.#wording.place), 'warning');
     }
     for (const line of notStoredLines(orion.notStored())) this.line(line, 'warning');
   }

@@ -8,15 +8,21 @@ import type { CommandResult } from '../process/finish.ts';
 import { inCommandWords } from '../rendering/command-hints.ts';
 import { errorLines } from '../rendering/error-lines.ts';
 import { EMPTY_SUMMARY } from '../rendering/turn-summary.ts';
+import { namedWorkspace, placeOf } from '../commands/place.ts';
 import { asSentence } from '../terminal/format.ts';
+import type { WorkspaceOptions } from './options.ts';
 import { createProgram } from './program.ts';
 
 /** Parses and runs. Never rejects: errors are printed, and are in the result. */
 export async function execute(context: CommandContext): Promise<CommandResult> {
   let result: CommandResult = { exitCode: EXIT.done };
+  let place = '';
   try {
     const program = createProgram(context, (reported) => {
       result = reported;
+    });
+    program.hook('preAction', (_, command) => {
+      place = placeOf(context, namedWorkspace(context, command.opts<WorkspaceOptions>().cwd));
     });
     const { argv, stdin } = context;
     if (argv.length === 0 && stdin.isTTY !== true) {
@@ -29,7 +35,7 @@ export async function execute(context: CommandContext): Promise<CommandResult> {
     if (error instanceof CommanderError && error.exitCode === 0) return { exitCode: EXIT.done };
     const thrown = error instanceof CommanderError ? usageError(context, error) : error;
     const info = inCommandWords(toErrorInfo(thrown));
-    for (const line of errorLines(info, '')) context.screen.line(line, 'error');
+    for (const line of errorLines(info, place)) context.screen.line(line, 'error');
     const exitCode = exitCodeOf({
       status: null,
       stopReason: null,

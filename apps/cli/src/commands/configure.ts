@@ -1,5 +1,4 @@
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
 
 import { loadConfiguration } from '@orion/agent';
 import type { Configuration } from '@orion/agent';
@@ -7,6 +6,8 @@ import { OrionError } from '@orion/contracts';
 
 import { flagsOf, type TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
+import { inPlace } from '../rendering/error-lines.ts';
+import { namedWorkspace, placeOf } from './place.ts';
 
 /** The configuration of a command; what it had to leave out is reported on stderr. */
 export async function configure(
@@ -17,7 +18,10 @@ export async function configure(
   const workspace = await findWorkspace(context, options.cwd);
   const flags = flagsOf(options);
   const configuration = await loadConfiguration({ flags, environment, workspace, homeDirectory });
-  for (const notice of configuration.notices) context.screen.line(notice, 'warning');
+  const place = placeOf(context, workspace);
+  for (const notice of configuration.notices) {
+    context.screen.line(inPlace(notice, place), 'warning');
+  }
   return configuration;
 }
 
@@ -25,12 +29,11 @@ export async function findWorkspace(
   context: CommandContext,
   cwd: string | undefined,
 ): Promise<string> {
-  const variable = context.environment['ORION_CWD'];
-  const named = cwd ?? (variable === '' ? undefined : variable);
-  const workspace = resolve(context.currentDirectory, named ?? '.');
+  const workspace = namedWorkspace(context, cwd);
   const found = await stat(workspace).catch(() => null);
   if (found?.isDirectory() === true) return workspace;
-  const source = cwd !== undefined ? '--cwd: ' : named !== undefined ? 'ORION_CWD: ' : '';
+  const variable = context.environment['ORION_CWD'] ? 'ORION_CWD: ' : '';
+  const source = cwd !== undefined ? '--cwd: ' : variable;
   throw new OrionError({
     code: 'CONFIG_INVALID',
     message: `${source}there is no folder ${JSON.stringify(workspace)}.`,

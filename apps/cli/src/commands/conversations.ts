@@ -2,8 +2,10 @@ import { cutToColumns, OrionError, type Message } from '@orion/contracts';
 
 import type { TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
+import { withPlace } from '../rendering/write-lines.ts';
 import { formatAge, formatCount } from '../terminal/format.ts';
 import { sanitizeLine, sanitizeProse } from '../terminal/sanitize.ts';
+import { placeOf } from './place.ts';
 import { printJson, printList } from './with-orion.ts';
 import { withStore } from './with-store.ts';
 
@@ -52,10 +54,11 @@ export async function showConversationCommand(
       await context.screen.text(`${paragraph(message)}\n\n`);
     }
     if (conversation.openSessionId !== null) {
-      context.screen.line(
-        `A write session was left open: orion recover-session ${conversation.openSessionId}`,
-        'warning',
+      const command = withPlace(
+        `orion recover-session ${conversation.openSessionId}`,
+        placeOf(context, configuration.workspace),
       );
+      context.screen.line(`A write session was left open: ${command}`, 'warning');
     }
   });
 }

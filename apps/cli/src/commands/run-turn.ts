@@ -8,7 +8,7 @@ import { watchSignals } from '../process/interruption.ts';
 import { finishOutput, type CommandResult } from '../process/finish.ts';
 import { leaveProcess } from '../process/leave-process.ts';
 import { eventInCommandWords, inCommandWords } from '../rendering/command-hints.ts';
-import { errorLines } from '../rendering/error-lines.ts';
+import { errorLines, inPlace } from '../rendering/error-lines.ts';
 import { notStoredLines } from '../rendering/not-stored-line.ts';
 import { addToSummary, EMPTY_SUMMARY, type TurnSummary } from '../rendering/turn-summary.ts';
 import { actionReview } from './approve-action.ts';
@@ -114,7 +114,7 @@ export async function runWithOrion(
       await body({ orion, signal, show });
     } finally {
       view.end();
-      notStored = await closeOrion(orion, screen);
+      notStored = await closeOrion(orion, setup);
     }
   } catch (error) {
     thrown = error;
@@ -153,11 +153,13 @@ function openRuntime(
 /** Says what no turn could; answers with what is not stored, undefined where all is. */
 async function closeOrion(
   orion: Orion,
-  screen: CommandContext['screen'],
+  { context, configuration }: TurnSetup,
 ): Promise<NotStored | undefined> {
+  const { screen } = context;
+  const place = placeOf(context, configuration.workspace);
   await orion.close();
   for (let notice = orion.takeNotice(); notice !== null; notice = orion.takeNotice()) {
-    screen.line(notice, 'warning');
+    screen.line(inPlace(notice, place), 'warning');
   }
   const notStored = orion.notStored();
   const lines = notStoredLines(notStored);

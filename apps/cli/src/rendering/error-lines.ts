@@ -53,8 +53,13 @@ const FOR_THE_MODEL: ReadonlySet<ErrorInfo['code']> = new Set<ErrorInfo['code']>
 
 function hintLines({ hint }: ErrorInfo, place: string): readonly string[] {
   if (hint === undefined || hint === '') return [];
-  const typed = hint.replaceAll(/`(orion [^`]+)`/gu, (_, command: string) => {
-    return `\`${withPlace(command, place)}\``;
-  });
-  return [`  ${typed}`];
+  return [`  ${inPlace(hint, place)}`];
 }
+
+/** A text whose commands can be typed here as they stand: without `place` one would act on another workspace. */
+export function inPlace(text: string, place: string): string {
+  return text.replaceAll(COMMAND, (_, command: string) => `\`${withPlace(command, place)}\``);
+}
+
+/** Help is the same everywhere. */
+const COMMAND = /`(orion (?![^`]*\bhelp\b)[^`]+)`/gu;

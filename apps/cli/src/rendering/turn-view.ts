@@ -3,7 +3,7 @@ import { BEGIN_TOOL_NAME, type RunEvent } from '@orion/contracts';
 import type { OutputStream } from '../process/output-stream.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { jsonLine } from '../terminal/sanitize.ts';
-import { errorLines, failedCallLines } from './error-lines.ts';
+import { errorLines, failedCallLines, inPlace } from './error-lines.ts';
 import { followProgress, progressLine, toolProgressLine, type Progress } from './progress.ts';
 import { createSessionView } from './session-view.ts';
 import type { Wording } from './wording.ts';
@@ -50,7 +50,7 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
       switch (event.type) {
         case 'chunk':
           if (event.source === 'model') return screen.text(event.content);
-          if (!quiet) screen.block(event.content, 'faint');
+          if (!quiet) screen.block(inPlace(event.content, place), 'faint');
           return undefined;
         case 'write_chunk':
           if (showsProgress) updateProgress(event);
