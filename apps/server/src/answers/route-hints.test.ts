@@ -9,6 +9,9 @@ import { done, startTurnServer, text } from '../testing/turn-server.ts';
 import { httpError } from './http-error.ts';
 import { ROUTE_HINTS, routeHint } from './route-hints.ts';
 
+/** As the workspace words it. */
+const FORCED =
+  'Forced, the undo restores the previous bytes anyway and keeps the present ones as a backup.';
 const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
 /** Whoever starts the server and opens its page is at a terminal. */
 const AT_A_TERMINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -29,9 +32,9 @@ it('no code has a next step for a terminal or for a model', () => {
 it('every route that a next step names is one', async () => {
   const { ask } = await startTestServer();
   const { paths = {} } = (await ask('/openapi.json')).json as ApiDocument;
-  const named = Object.values(ROUTE_HINTS).flatMap((hint) => [
-    ...hint.matchAll(/(GET|POST|PUT|DELETE) (\/api\/[\w/{}-]+)/gu),
-  ]);
+  const named = [...Object.values(ROUTE_HINTS), routeHint('TARGET_CHANGED', FORCED)].flatMap(
+    (hint) => [...hint.matchAll(/(GET|POST|PUT|DELETE) (\/api\/[\w/{}-]+)/gu)],
+  );
   expect(named.length).toBeGreaterThan(15);
   for (const [text, method = '', path = ''] of named)
     expect([text, Object.keys(paths[path] ?? {})]).toEqual([
@@ -40,8 +43,40 @@ it('every route that a next step names is one', async () => {
     ]);
 });
 
-it('a step that an error brings with it stays, unless it is a command', () => {
-  expect(routeHint('DISK_FULL', 'Use another disk.')).toBe('Use another disk.');
+it.each([
+  ['DISK_FULL', 'Use another disk.'],
+  ['APPROVAL_STALE', 'Read the approval again, and decide about what it shows now.'],
+  ['SESSION_NOT_FOUND', 'It belongs to /elsewhere: recover it there.'],
+  ['INVALID_OPERATION', 'Divide it into several plans.'],
+  ['USAGE', 'Decide yes or no.'],
+] as const)('the step that an error %s brings with it stays: %s', (code, hint) => {
+  expect(routeHint(code, hint)).toBe(hint);
+});
+
+it.each([
+  ['SESSION_DAMAGED', 'Copy the text of session 1 out.'],
+  ['INVALID_PLAN', 'Correct the operation; see docs/guides/write-plans.md.'],
+  ['TARGET_CHANGED', 'Add --on-conflict=overwrite to replace it (a backup is kept).'],
+  ['INVALID_TOOL_ARGUMENTS', 'Write a script with WritePlanTool_begin, and run that.'],
+  ['APPROVAL_STALE', 'Preview the plan again.'],
+] as const)('%s has its route in place of a step in other words: %s', (code, hint) => {
+  expect(routeHint(code, hint)).toBe(ROUTE_HINTS[code]);
+});
+
+it('a step that goes on from the general one of its code keeps both', () => {
+  const general = ERROR_CODES.TARGET_LOCKED;
+  expect(routeHint('TARGET_LOCKED', `${general} And on.`)).toBe(
+    `${ROUTE_HINTS.TARGET_LOCKED ?? ''} And on.`,
+  );
+});
+
+it('what was edited since leads to the same undo, forced, and not to the recovery of a session', () => {
+  expect(routeHint('TARGET_CHANGED', FORCED)).toBe(
+    'POST /api/changes/{id}/undo with force restores the previous bytes anyway and keeps the present ones as a backup.',
+  );
+});
+
+it('a step that is a command gives way', () => {
   expect(routeHint('INVALID_CONTENT', 'POST it to /api/write-sessions/1/corrections.')).toContain(
     '/1/',
   );

@@ -39,13 +39,24 @@ export const ROUTE_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   OUTPUT_NOT_FOUND: 'GET /api/tool-outputs lists the existing ones.',
 };
 
-/** What no client of a server can do. */
-const COMMAND = /`orion /u;
+/** Steps of the library, a terminal or a model, for which the route of the code is the better word. */
+const OTHER_WORDS =
+  /`orion |(?:^|\s)--[a-z]|docs\/guides|WritePlanTool|call again|^(?:Call one of|Copy the text of|Preview the plan|Recover (?:it|the session)|Say in a few words|Upload the text)/u;
 
-/** The next step of an error for a client. One that names a route already stays as it is. */
+/** A step that an error brings with it, and that needs the name of its route. */
+const FORCED_UNDO = /^Forced, the undo /u;
+
+/**
+ * The next step of an error for a client: the one that the error brings with it, else that of its code. The same code
+ * comes from several routes, so that what is general may lead to another one.
+ */
 export function routeHint(code: ErrorCode, hint: string = ERROR_CODES[code]): string {
   if (hint.includes('/api/')) return hint;
-  return ROUTE_HINTS[code] ?? (COMMAND.test(hint) ? ERROR_CODES[code] : hint);
+  const ofCode = ROUTE_HINTS[code] ?? ERROR_CODES[code];
+  if (OTHER_WORDS.test(hint)) return ofCode;
+  return hint
+    .replace(ERROR_CODES[code], ofCode)
+    .replace(FORCED_UNDO, 'POST /api/changes/{id}/undo with force ');
 }
 
 /** The same for an event of a turn, which may have been stored by a command. */

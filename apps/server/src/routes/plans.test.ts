@@ -176,6 +176,7 @@ describe('changes', () => {
     const undo = (json: object) => server.ask(`/api/changes/${id}/undo`, { json });
     const refused = await undo({});
     expect([refused.status, codeOf(refused.json)]).toEqual([409, 'TARGET_CHANGED']);
+    expect(JSON.stringify(refused.json)).toContain('POST /api/changes/{id}/undo with force');
     expect(await textOf(server.root, 'a.md')).toBe('edited\n');
     const undone = await undo({ force: true });
     expect(undone.status).toBe(200);
