@@ -140,6 +140,19 @@ describe('R255: a protected path on a terminal', () => {
     // Begin and commit look at it; a person is asked once.
     expect(terminal.output().match(/Write it\?/gu)).toHaveLength(1);
   });
+
+  test.concurrent('Ctrl-C at the question of a plan ends it, and nothing is written', async ({
+    machine,
+  }) => {
+    const operations = [{ type: 'create', target_file: '.env', content: 'KEY=1\n' }];
+    await machine.write('plan.json', JSON.stringify({ intent: 'A key.', operations }));
+    const terminal = machine.terminal(['apply-plan', 'plan.json']);
+    await terminal.waitForOutput('Write it? (y/N)');
+    terminal.type('\u0003');
+    const { exitCode, output } = await terminal.finished;
+    expect([exitCode, output]).toEqual([130, expect.stringContaining('ABORTED: Interrupted.')]);
+    expect(await machine.exists('.env')).toBe(false);
+  });
 });
 
 test.concurrent('B4: a .gitignore of many stars and a pipe for instructions hold no turn up, and are named', async ({

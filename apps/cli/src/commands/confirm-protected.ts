@@ -3,6 +3,7 @@ import type { OrionOptions } from '@orion/agent';
 import type { CommandContext } from '../process/context.ts';
 import { confirm } from '../terminal/ask.ts';
 import { diffLine } from '../terminal/diff-text.ts';
+import { interrupted } from './prompt.ts';
 
 /** Asks about each protected path once, where a person can answer; elsewhere nothing is asked. */
 export function protectedPathQuestion(
@@ -12,6 +13,10 @@ export function protectedPathQuestion(
   if (!context.interactive) return {};
   return {
     confirmProtectedPath: (path, rule) =>
-      confirm(context, diffLine(`${path} is protected (${rule}). Write it? (y/N) `), signal),
+      confirm(context, diffLine(`${path} is protected (${rule}). Write it? (y/N) `), signal).catch(
+        (error: unknown) => {
+          throw signal.aborted ? interrupted() : error;
+        },
+      ),
   };
 }
