@@ -204,6 +204,16 @@ test('SIGTERM ends a process that hangs while the engine shuts down', async ({ m
   expect(ended.signal).toBe('SIGTERM');
 });
 
+test.for([
+  ['| true', 0],
+  ['> /dev/full', 1],
+] as const)('--version ends without a trace of a stack: %s', async ([where, exitCode]) => {
+  const words = [process.execPath, ...commandEntry(), '--version'].map((word) => `'${word}'`);
+  const script = `${words.join(' ')} ${where}; exit "\${PIPESTATUS[0]}"`;
+  const { status, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([exitCode, '']);
+});
+
 test('nothing sets a flag of the engine', async () => {
   const [entry = ''] = commandEntry().slice(-1);
   for (const name of await readdir(join(entry, '..'), { recursive: true })) {

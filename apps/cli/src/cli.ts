@@ -17,6 +17,10 @@ const EXIT_UNFINISHED = 1;
 export async function main(entry: string): Promise<void> {
   const argv = process.argv.slice(2);
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+    process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+      // A reader that went away had enough.
+      if (code !== 'EPIPE') process.exitCode = EXIT_UNFINISHED;
+    });
     process.stdout.write(`${VERSION}\n`);
     return;
   }
