@@ -78,6 +78,19 @@ longTest(
   },
 );
 
+longTest('a conversation of more than a MiB is shown whole on a terminal', async ({ machine }) => {
+  const text = numbered('a line of the prompt', 1, 45_000, 5);
+  const provider = await machine.provider({ behaviours: [LAST_WORD] });
+  const ended = await machine.run(['run', '-', ...at(provider)], { stdin: text });
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  const [stored] = await conversations(machine);
+  const terminal = machine.terminal(['conversations', 'show', stored?.conversationId ?? '']);
+  const { exitCode, output } = await terminal.finished;
+  expect(exitCode).toBe(0);
+  expect(output).not.toContain('left out');
+  expect(output.match(/a line of the prompt \d{5}\r\n/gu)).toHaveLength(45_000);
+});
+
 longTest(
   'R068: --continue with nothing stored begins anew and says so once',
   async ({ machine }) => {

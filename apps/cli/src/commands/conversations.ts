@@ -4,7 +4,7 @@ import type { TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
 import { withPlace } from '../rendering/write-lines.ts';
 import { formatAge, formatCount } from '../terminal/format.ts';
-import { sanitizeLine, sanitizeProse } from '../terminal/sanitize.ts';
+import { sanitize, sanitizeLine, sanitizeProse } from '../terminal/sanitize.ts';
 import { placeOf } from './place.ts';
 import { printJson, printList } from './with-orion.ts';
 import { withStore } from './with-store.ts';
@@ -50,8 +50,10 @@ export async function showConversationCommand(
       await printJson(context, conversation);
       return;
     }
+    const { stdout } = context;
     for (const message of conversation.history) {
-      await context.screen.text(`${paragraph(message)}\n\n`);
+      const text = `${paragraph(message)}\n\n`;
+      await stdout.write(stdout.isTerminal ? sanitize(text) : text);
     }
     if (conversation.openSessionId !== null) {
       const command = withPlace(
