@@ -28,7 +28,7 @@ export const CHAT = `
 Type /help in the conversation for its keys and commands.
 Leaving is safe at any moment: a file that is being written is saved, and the next start offers it.
 
-Exit codes: 0 done; 2 usage or configuration; 3 a file of this conversation is unfinished and can be recovered.
+Exit codes: 0 done; 1 not done; 2 usage or configuration; 3 a file of this conversation is unfinished and can be recovered.
 
 Examples:
   $ orion chat --model gpt-4.1

@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises';
+
 import { describe, expect, it } from 'vitest';
 
 import { createFakeContext } from '../testing/fake-context.ts';
 import { execute } from './execute.ts';
+import { createProgram } from './program.ts';
 
 type Told = { readonly exitCode: number; readonly out: string; readonly err: string };
 
@@ -76,4 +79,20 @@ describe('the command line', () => {
   it('does not show the demo’s own server', async () => {
     expect((await orion('--help')).out).not.toContain('demo-provider');
   });
+});
+
+it.each(['run', 'recover-session'])('the reference has every option of %s', async (name) => {
+  const page = new URL('../../../../docs/reference/command-line.md', import.meta.url);
+  const sections = (await readFile(page, 'utf8')).split(/^## /mu);
+  const section = sections.find((each) => each.includes(`\`orion ${name} [`)) ?? '';
+  const documented = [...section.matchAll(/^\| `(?:-\w, )?(--[a-z-]+)/gmu)].map(
+    ([, option]) => option,
+  );
+  const program = createProgram(createFakeContext({}), () => undefined);
+  const command = program.commands.find((each) => each.name() === name);
+  expect(new Set(documented)).toEqual(new Set(command?.options.map(({ long }) => long)));
+});
+
+it('help names the exit code of a conversation that there is not', async () => {
+  expect((await orion('chat', '--help')).out).toContain('1 not done');
 });
