@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
+import type { LlmEvent } from '@orion/contracts';
 import { expect, test, vi } from 'vitest';
 
 import {
@@ -18,17 +19,27 @@ import { createOpenAiCompatibleAdapter } from './adapter.ts';
 
 const ENDLESS = { pieces: [sse(content('a'))], end: 'open' } as const;
 
-test('an abort in mid-stream is the final error, and closes the socket', async () => {
-  const server = await serve(ENDLESS);
+/** All events of a request that is aborted soon after its first event, by a reader that waits for the next or is busy. */
+async function abortedAtFirst(
+  server: Awaited<ReturnType<typeof serve>>,
+  reader: 'waiting' | 'busy',
+): Promise<readonly LlmEvent[]> {
   const adapter = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: server.url });
   const controller = new AbortController();
-  const events = [];
-  for await (const event of adapter.sendMessagesStreaming(QUESTION, {
-    signal: controller.signal,
-  })) {
+  const { signal } = controller;
+  const events: LlmEvent[] = [];
+  for await (const event of adapter.sendMessagesStreaming(QUESTION, { signal })) {
     events.push(event);
-    if (event.type === 'text-delta') setTimeout(() => controller.abort(), 10);
+    if (events.length > 1) continue;
+    const aborted = wait(20).then(() => controller.abort());
+    if (reader === 'busy') await aborted;
   }
+  return events;
+}
+
+test('an abort in mid-stream is the final error, and closes the socket', async () => {
+  const server = await serve(ENDLESS);
+  const events = await abortedAtFirst(server, 'waiting');
   expect(textOf(events)).toBe('a');
   expect(errorOf(events)).toMatchObject({ code: 'ABORTED', retryable: false });
   await vi.waitFor(() => expect(server.connections()).toBe(0));
@@ -54,18 +65,8 @@ test.for([
 ] as const)('an abort keeps the text that has arrived unread: %s', async ([, rest, fails]) => {
   const pieces = [sse(content('a')), sse(content('b\n')), sse(content('c\n'), ...rest)];
   const server = await serve({ pieces, end: 'open' });
-  const adapter = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: server.url });
-  const controller = new AbortController();
-  const events = [];
-  for await (const event of adapter.sendMessagesStreaming(QUESTION, {
-    signal: controller.signal,
-  })) {
-    events.push(event);
-    if (events.length > 1) continue;
-    // The rest arrives while the reader is busy, as with a slow disk.
-    await wait(20);
-    controller.abort();
-  }
+  // The rest arrives while the reader is busy, as with a slow disk.
+  const events = await abortedAtFirst(server, 'busy');
   expect(textOf(events)).toBe('ab\nc\n');
   expect(events.at(-1)).toMatchObject(
     fails ? { type: 'error', error: { code: 'ABORTED' } } : { type: 'finish' },
