@@ -20,6 +20,7 @@ const STALLED: LlmEvent = {
 async function turnOf(content: string, rest: readonly LlmEvent[], ...more: readonly FakeReply[]) {
   const root = await temporaryDirectory();
   let written: string | null = null;
+  let wentOn = false;
   const file: FakeReply = async function* write({ messages }) {
     const [marker = ''] = /DONE [0-9a-f]{4}/.exec(JSON.stringify(messages)) ?? [];
     yield text(`${content}${marker}\n`);
@@ -27,13 +28,14 @@ async function turnOf(content: string, rest: readonly LlmEvent[], ...more: reado
       written = await readFile(join(root, 'a.txt'), 'utf8');
     };
     await vi.waitFor(read, { timeout: 1000, interval: 5 }).catch(() => undefined);
+    wentOn = true;
     yield* rest;
   };
   const adapter = createFakeAdapter([callsReply([beginCall()]), file, ...more, textReply('Bye.')]);
   const orion = await openOrion({ workspace: root, adapter });
   const events = await collect(orion.runTurn({ content: 'write' }));
   const now = await readFile(join(root, 'a.txt'), 'utf8');
-  return { events, adapter, now, written: written as string | null };
+  return { events, adapter, now, wentOn: wentOn as boolean, written: written as string | null };
 }
 
 function saidBy(events: readonly RunEvent[], source: 'model' | 'notice'): string {
@@ -61,13 +63,14 @@ test('R031: nobody is told of a stream that stalls behind a file that is written
   expect(states.slice(-2)).toEqual(['session_active.finalizing', 'done']);
 });
 
-test('R031: what is not valid in it is asked about at once, and the rest of the message is no answer', async () => {
-  const { adapter, now, written } = await turnOf(
+test('R031: what is not valid in it is asked about at once, and the rest of the message is left', async () => {
+  const { adapter, now, wentOn, written } = await turnOf(
     'one\n\0\n',
     [text('#1: three\n'), { type: 'finish', reason: 'stop' }],
     textReply('#1: two'),
   );
   expect(written).toBeNull();
+  expect(wentOn).toBe(false);
   adapter.assertConsumed();
   expect(now).toBe('one\ntwo\n');
 });
