@@ -316,12 +316,14 @@ class ProtocolRun {
     }
   }
 
-  /** Sessions that were opened but never driven hold nothing: they go. */
+  /** Sessions that were opened but never driven hold nothing: they go, unless the turn's next owner may drive them. */
   async #giveBack(): Promise<void> {
+    const { owned, dependencies } = this.#scope;
+    const goesOn = dependencies.ownership.lost.aborted || owned?.handOff.aborted === true;
     for (const handle of this.#opened.values()) {
-      this.#scope.dependencies.writePlanTool.forget(handle.id);
+      dependencies.writePlanTool.forget(handle.id);
       try {
-        await handle.remove();
+        await (goesOn ? handle.release() : handle.remove());
       } catch (error) {
         this.#scope.trace('session_not_removed', { code: toErrorInfo(error).code });
       }

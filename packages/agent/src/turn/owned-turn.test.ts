@@ -160,6 +160,10 @@ async function expectStopped({
   expect((await readdir(workspace)).filter((name) => name !== '.orion')).toEqual([]);
 }
 
+async function roles(): Promise<unknown> {
+  return (await store.conversations.load('c'))?.history.map(({ role }) => role);
+}
+
 it('a turn that nobody takes ends with its file, its conversation and one done (R282)', async () => {
   await start(WRITES);
   const { events, error } = await runOwned();
@@ -171,8 +175,7 @@ it('a turn that nobody takes ends with its file, its conversation and one done (
   );
   expect(entries.filter(({ kind }) => kind === 'done')).toHaveLength(1);
   expect(new Set(entries.map(({ turnId }) => turnId))).toEqual(new Set([TURN]));
-  const history = (await store.conversations.load('c'))?.history ?? [];
-  expect(history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+  expect(await roles()).toEqual(['user', 'assistant', 'tool', 'assistant']);
   await expect(store.turnLog.acquire(TURN, 2)).rejects.toMatchObject({ code: 'TURN_FINISHED' });
 });
 
@@ -259,7 +262,7 @@ it('a turn that is taken while its model writes a file leaves no file, and its s
   await expectStopped(result);
 });
 
-it('a turn that is left right before its model writes a file, while its store is away, lets go of that', async () => {
+it('a turn that is left right before its model writes a file, while its store is away, leaves that to its next owner', async () => {
   await start(WRITES);
   const handOff = new AbortController();
   beforeSave = ({ openSessionId }) => {
@@ -272,7 +275,10 @@ it('a turn that is left right before its model writes a file, while its store is
   const other = await openWorkspace(workspace, systemClock);
   const lockOf = async (): Promise<unknown> => (await beginSession(other)).remove();
   await expect.poll(lockOf).toBeDefined();
-  expect(await other.sessions.list('all')).toEqual([]);
+  expect(await other.sessions.list('all')).toMatchObject([{ status: 'orphan' }]);
+  beforeSave = () => Promise.resolve();
+  await runOwned();
+  expect(await roles()).toEqual(['user', 'assistant', 'tool', 'assistant']);
 });
 
 it('a turn that is taken right before its commit writes no file (O4)', async () => {

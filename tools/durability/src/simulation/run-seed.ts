@@ -67,10 +67,12 @@ export async function runSeed(world: World, options: RunOptions): Promise<RunOut
   };
   for (let process = 0; process < plan.processes; process += 1) await start();
   const isCalmWeather = plan.weather === CALM && plan.duplicates === 0;
+  // What a process has sent may arrive so late, also when it is dead: until then its turn counts as confirmed.
+  const isStill = (): boolean => world.now >= plan.badUntil + plan.weather.slowMs;
   const seen = { world, database, owners: lives };
   const ownerless = new OwnerlessTurns({
     ...seen,
-    isCalm: () => isCalmWeather || !isBad(),
+    isCalm: () => isCalmWeather || isStill(),
     takers: () => [...processes].map(({ life }) => life),
   });
   const cancelled = new CancelledTurns(seen);
