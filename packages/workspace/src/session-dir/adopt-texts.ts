@@ -31,9 +31,9 @@ export async function adoptTexts(
   }
   const leftOver = await adoptTrailing(handle, directory);
   const undecided = await setPendingAside(handle, directory);
-  if (undecided > 0) {
+  if (undecided.bytes > 0) {
     const file = basename(handle.texts.trailing.path() ?? 'trailing.txt');
-    notes.push(`${undecided} bytes of undecided text were set aside in ${file}.`);
+    notes.push(`${undecided.bytes} bytes of undecided text were set aside in ${file}.`);
   }
   await syncDirectory(directory);
   await handle.texts.content.confirmFile();
@@ -41,7 +41,7 @@ export async function adoptTexts(
   if (content !== null && old !== undefined && content.path !== join(directory, old)) {
     await removeIfThere(join(directory, old));
   }
-  for (const path of leftOver) await removeIfThere(path);
+  for (const path of [...leftOver, ...undecided.files]) await removeIfThere(path);
   return notes;
 }
 
@@ -99,10 +99,14 @@ async function adoptTrailing(
   return files.filter((file) => file !== chosen).map(({ name }) => join(directory, name));
 }
 
-/** Undecided text is never content. It is appended to the trailing text. */
-async function setPendingAside(handle: DiskSessionHandle, directory: string): Promise<number> {
+/** Undecided text is never content. It is appended to the trailing text, and its files can go once that is durable. */
+async function setPendingAside(
+  handle: DiskSessionHandle,
+  directory: string,
+): Promise<{ readonly bytes: number; readonly files: readonly string[] }> {
   const names = (await readdir(directory)).filter((name) => textNumber('pending', name) !== null);
   let bytes = 0;
+  const files: string[] = [];
   for (const name of names.toSorted()) {
     const found = await readRegularFile(join(directory, name), async (file) => {
       for await (const chunk of withoutHeader(scanRange(file, 0))) {
@@ -111,11 +115,10 @@ async function setPendingAside(handle: DiskSessionHandle, directory: string): Pr
       }
       return true;
     });
-    if (found === null) continue;
-    if (bytes > 0) await handle.texts.trailing.sync();
-    await removeIfThere(join(directory, name));
+    if (found !== null) files.push(join(directory, name));
   }
-  return bytes;
+  if (bytes > 0) await handle.texts.trailing.sync();
+  return { bytes, files };
 }
 
 function bootOf(startedAt: string): string {
