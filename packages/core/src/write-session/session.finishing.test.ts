@@ -168,6 +168,21 @@ describe('Z1: one question swallows no other', () => {
   });
 });
 
+describe('R032: Markdown around one listing, whatever the file is called', () => {
+  const TEXT = 'Run the checks:\n\n```bash\nnpm test\n```\n\nNever push to main.\n';
+
+  it.each(['.cursorrules', 'rules/base.mdc', 'README.md.tmpl'])('is written to %s', (target) => {
+    const harness = new SessionHarness({ target });
+    harness.message(`${TEXT}DONE`);
+    expect(harness.file).toBe(TEXT);
+  });
+
+  it('is asked about where the name does not say what the file is', async () => {
+    const harness = await answered(`${TEXT}DONE`, ['KEEP'], { target: 'team.house-style' });
+    expect([asked(harness).length, harness.file]).toEqual([1, TEXT]);
+  });
+});
+
 it('B3: what the file is, is written down before it is written', () => {
   let written: SessionRecord | null = null;
   let atFinalize: SessionRecord | null = null;

@@ -6,10 +6,15 @@ import { unitsOf } from './testing/splits.ts';
 import type { TargetKind } from './target-kind.ts';
 
 /** What would be left of the content, by bytes. */
-function decide(text: string, kind: TargetKind, policy: FencePolicy = 'auto') {
+function decide(
+  text: string,
+  kind: TargetKind,
+  policy: FencePolicy = 'auto',
+  target = kind === 'code' ? 'src/notes.py' : 'docs/notes',
+) {
   let summary = createSummary();
   for (const unit of unitsOf(text)) summary = appendToSummary(summary, unit);
-  const decision = decideFences(summary, kind, policy, 'docs/notes');
+  const decision = decideFences(summary, kind, policy, target);
   if (decision.kind === 'keep') return 'keep';
   const inner = Buffer.from(text).subarray(decision.contentStart, decision.contentEnd);
   return [decision.kind, inner.toString()];
@@ -86,6 +91,24 @@ describe('R032 (2): code and data, two fences and a few chat lines', () => {
   test('more than two fences: asked about', () => {
     const text = 'Here:\n```py\n```js\ny\n```\n```\nBye.\n';
     expect(decide(text, 'code')).toEqual(['question', '```js\ny\n```\n']);
+  });
+});
+
+describe('R032 (2): a name that does not say what the file is', () => {
+  const decideUnlisted = (text: string) => decide(text, 'code', 'auto', 'settings.x');
+
+  test.each([
+    ['before', 'Run the checks:\n\n```bash\nnpm test\n```\n', 'npm test\n'],
+    ['after', '```bash\nnpm test\n```\nNever push to main.\n', 'npm test\n'],
+  ])('lines around one block are asked about: %s', (_name, text, inner) => {
+    expect(decideUnlisted(text)).toEqual(['question', inner]);
+  });
+
+  test.each([
+    ['it wraps everything', '```bash\nnpm test\n```\n'],
+    ['it is announced', 'Here is the file:\n\n```bash\nnpm test\n```\nThat is all.\n'],
+  ])('the fence is stripped: %s', (_name, text) => {
+    expect(decideUnlisted(text)).toEqual(['strip', 'npm test\n']);
   });
 });
 

@@ -10,6 +10,7 @@ import { wholeFenceLedger, type ContentSummary } from './content-summary.ts';
 import type { FenceLedger, FenceMark, LineMark } from './fence-ledger.ts';
 import { leadOf } from './leads.ts';
 import { isChatLine, type FenceLine } from './lines.ts';
+import { isNamedAsCode } from './target-kind.ts';
 import type { TargetKind } from './target-kind.ts';
 
 export type FencePolicy = 'auto' | 'never';
@@ -78,9 +79,11 @@ export function decideFences(
       chatBefore <= CHAT_BEFORE &&
       chatAfter !== null &&
       chatAfter <= CHAT_AFTER;
+    // In a file whose name does not say what it is, lines around one block may be text around a listing.
+    const isChat = isAnnounced || isNamedAsCode(target);
     const strip =
       holdsText &&
-      ((kind === 'code' && (wraps || (wrapsWithChat && ledger.fenceCount === 2))) ||
+      ((kind === 'code' && (wraps || (wrapsWithChat && isChat && ledger.fenceCount === 2))) ||
         (kind === 'markdown' && wraps && isMarkdownInfo(opening.fence.info)));
     if (strip) return { kind: 'strip', ...inner };
 

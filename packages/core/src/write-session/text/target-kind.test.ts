@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { targetKindOf } from './target-kind.ts';
+import { isNamedAsCode, targetKindOf } from './target-kind.ts';
 
 test.each([
   ['docs/guide.md', 'markdown'],
@@ -28,14 +28,24 @@ test.each([
   expect(targetKindOf(path)).toBe(kind);
 });
 
-test.each(['md', 'mdx', 'markdown', 'mdown', 'mkd', 'mkdn', 'rmd', 'qmd'])(
-  'R032: .%s is Markdown',
-  (extension) => {
-    expect(targetKindOf(`a.${extension}`)).toBe('markdown');
-    expect(targetKindOf(`dir.py/A.B.${extension.toUpperCase()}`)).toBe('markdown');
-    expect(targetKindOf(extension)).toBe('prose');
-  },
-);
+test.each([
+  'md',
+  'mdx',
+  'markdown',
+  'mdown',
+  'mkd',
+  'mkdn',
+  'rmd',
+  'qmd',
+  'mdc',
+  'mdoc',
+  'livemd',
+  'svx',
+])('R032: .%s is Markdown', (extension) => {
+  expect(targetKindOf(`a.${extension}`)).toBe('markdown');
+  expect(targetKindOf(`dir.py/A.B.${extension.toUpperCase()}`)).toBe('markdown');
+  expect(targetKindOf(extension)).toBe('prose');
+});
 
 test.each([
   'txt',
@@ -53,6 +63,10 @@ test.each([
   'pod',
   'log',
   'eml',
+  'typ',
+  'dj',
+  'norg',
+  'prompt',
 ])('R032: .%s is prose', (extension) => {
   expect(targetKindOf(`a.${extension}`)).toBe('prose');
   expect(targetKindOf(`dir.py\\A.B.${extension.toUpperCase()}`)).toBe('prose');
@@ -103,4 +117,36 @@ test.each([
   ['', 'prose'],
 ])('R032: the extension of %j is what follows its last dot: %s', (path, kind) => {
   expect(targetKindOf(path)).toBe(kind);
+});
+
+test.each([
+  ['README.md.tmpl', 'markdown'],
+  ['CHANGELOG.md.in', 'markdown'],
+  ['prompts/system.txt.j2', 'prose'],
+  ['requirements.txt.in', 'code'],
+  ['.cursorrules', 'prose'],
+  ['sub/.goosehints', 'prose'],
+  ['.copilot-instructions', 'prose'],
+])('R032: %s is %s, whatever its last extension', (path, kind) => {
+  expect(targetKindOf(path)).toBe(kind);
+});
+
+test.each([
+  ['a.py', true],
+  ['a.py.j2', true],
+  ['config.h.in', true],
+  ['views/index.ejs', true],
+  ['Makefile', true],
+  ['.gitignore', true],
+  ['.env.local', true],
+  ['.npmrc', true],
+  ['.editorconfig', true],
+  ['README.tmpl', false],
+  ['prompt.jinja', false],
+  ['a.x', false],
+  ['.unheard-of', false],
+  ['a.md', false],
+  ['README', false],
+])('R032: only what is known as code is named so: %s', (path, isCode) => {
+  expect(isNamedAsCode(path)).toBe(isCode);
 });

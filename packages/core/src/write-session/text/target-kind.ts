@@ -4,7 +4,20 @@
  */
 export type TargetKind = 'markdown' | 'prose' | 'code';
 
-const MARKDOWN = new Set(['md', 'mdx', 'markdown', 'mdown', 'mkd', 'mkdn', 'rmd', 'qmd']);
+const MARKDOWN = new Set([
+  'md',
+  'mdx',
+  'markdown',
+  'mdown',
+  'mkd',
+  'mkdn',
+  'rmd',
+  'qmd',
+  'mdc',
+  'mdoc',
+  'livemd',
+  'svx',
+]);
 /** Also formats in which a line of `~~~~` is a heading or a listing. */
 const PROSE = new Set([
   'txt',
@@ -22,7 +35,26 @@ const PROSE = new Set([
   'pod',
   'log',
   'eml',
+  'typ',
+  'dj',
+  'norg',
+  'prompt',
 ]);
+/** Languages without fences, and data. */
+const CODE = new Set(
+  [
+    'c h cc hh cpp hpp cxx hxx inl ixx m mm cs fs fsi fsx vb java kt kts scala sc groovy gradle clj cljs cljc edn',
+    'go rs zig d nim v swift dart py pyi pyx pyw rb rake gemspec php phtml pl pm t lua tcl r jl hs elm ml mli re rei',
+    'ex exs erl hrl lisp lsp el scm rkt pas pp ada adb ads f f90 f95 for cob cbl asm s sol vy cairo cu cuh sv svh',
+    'vhd vhdl wgsl glsl hlsl vert frag metal sql psql graphql gql proto thrift prisma js cjs mjs jsx ts cts mts tsx',
+    'coffee vue svelte astro html htm xhtml css scss sass less styl pug ejs erb hbs haml njk liquid twig tex sty cls',
+    'bib sh bash zsh fish ksh nu ps1 psm1 psd1 bat cmd awk sed vim json jsonc json5 jsonl ndjson geojson ipynb yaml',
+    'yml toml ini cfg conf config properties env xml xsd xsl xslt svg plist csv tsv tf tfvars hcl nix bzl bazel cmake',
+    'mk mak ninja dockerfile service socket timer desktop lock po pot diff patch',
+  ].flatMap((extensions) => extensions.split(' ')),
+);
+/** Of a template: the extension before it says what the template makes. */
+const TEMPLATE = /(?<=\..*)\.(?:tmpl|tpl|template|in|j2|jinja2?|erb|hbs|ejs|mustache)$/u;
 /** Names of programs or data that their extension does not show, in lower case. */
 const CODE_NAMES = new Set([
   'makefile',
@@ -48,17 +80,33 @@ const CODE_NAMES = new Set([
   'workspace',
 ]);
 
-/** HTML, TeX and troff count as code: these markup languages have no fences. */
+/** Names such as `.cursorrules`, whose text a model reads, and those of settings. */
+const PROSE_DOTFILE = /(?:rules|hints|instructions)$/u;
+const CODE_DOTFILE = /^\.(?:env(?:\..*)?|.*(?:rc|ignore|config|attributes))$/u;
+
+/** HTML, TeX and troff count as code: these markup languages have no fences. So do names that say nothing. */
 export function targetKindOf(path: string): TargetKind {
+  return kindByName(path) ?? 'code';
+}
+
+/** Whether the name says that it is code or data. */
+export function isNamedAsCode(path: string): boolean {
+  return kindByName(path) === 'code';
+}
+
+/** Null if the name does not say. */
+function kindByName(path: string): TargetKind | null {
   const name = path
     .slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
-    .toLowerCase();
-  if (CODE_NAMES.has(name)) return 'code';
+    .toLowerCase()
+    .replace(TEMPLATE, '');
+  if (CODE_NAMES.has(name) || CODE_DOTFILE.test(name)) return 'code';
   const dot = name.lastIndexOf('.');
-  // `.gitignore` and its like are data; `README` and `LICENSE` are read by people.
-  if (dot === 0) return 'code';
+  if (dot === 0) return PROSE_DOTFILE.test(name) ? 'prose' : null;
+  // `README` and `LICENSE` are read by people.
   if (dot === -1) return 'prose';
   const extension = name.slice(dot + 1);
   if (MARKDOWN.has(extension)) return 'markdown';
-  return PROSE.has(extension) || extension === '' ? 'prose' : 'code';
+  if (PROSE.has(extension) || extension === '') return 'prose';
+  return CODE.has(extension) ? 'code' : null;
 }
