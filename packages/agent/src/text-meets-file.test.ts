@@ -101,6 +101,22 @@ describe.each(APPROVALS)(
   },
 );
 
+it('R029: a receipt after a kill describes the text without the line ending that was left out', async () => {
+  const { tool, workspace } = await openWriteTool(root);
+  const { handle } = await tool.begin(request('create', { final_newline: false }));
+  handle.append('```\nx = 1\n```\n');
+  const file = { content_start: 4, content_end: 10, fence_stripped: true };
+  await handle.save({ ...RECORD, ...file, state: 'session_active.finalizing' });
+  const written = { ...WHOLE, start: 4, end: 9 };
+  await tool.finalizeSession(handle.id, handle.contentPath(), written);
+  await handle.release();
+  const { commit } = await recoverSession(workspace, handle.id, SETTINGS);
+  expect(commit).toMatchObject({
+    kind: 'happened',
+    receipt: { bytes: 5, validation_summary: { original_length: 5 } },
+  });
+});
+
 describe('R272, R298: whether blank lines at the start are kept is on disk from the begin on', () => {
   it.each([
     ['overwrite', '\nold\n', {}, true],

@@ -90,16 +90,17 @@ export async function sessionReceipt(
  */
 export async function recoveredReceipt(
   handle: SessionHandle,
-  session: WriteSession,
+  known: WriteSession,
   { result, lines_before: linesBefore = 0 }: WritingRecord,
   fileSummary: ContentSummary,
 ): Promise<WriteReceipt> {
   const { metadata } = handle;
+  const session = { ...known, fileSummary };
   const { contentStart: start, repair } = session;
   const end = fileEndOf(session) ?? session.summary.bytes;
   const saved: ByteSource = () => handle.readContent(start, end);
   const text = repairedText(saved, repair);
-  const notes = receiptNotesOf({ ...session, fileSummary });
+  const notes = receiptNotesOf(session);
   const receipt = await sessionReceipt(
     handle,
     { ...session, start, end, notes },

@@ -373,6 +373,34 @@ describe('R029: final_newline false', () => {
     windows.message('one\r\ntwo\r\nDONE');
     expect(windows.file).toBe('one\r\ntwo');
   });
+
+  it.each<[string, string, string]>([
+    ['an LF after a line with a CRLF', 'one\r\ntwo\nDONE', 'one\r\ntwo'],
+    ['a CRLF after a line with an LF', 'one\ntwo\r\nDONE', 'one\ntwo'],
+    ['a CRLF in a fence with LFs', '```py\nx\r\n```\nDONE', 'x'],
+    ['an LF in a fence with CRLFs', '```py\r\nx\n```\r\nDONE', 'x'],
+  ])('leaves out that line ending whatever the others are: %s', (_name, text, file) => {
+    const harness = new SessionHarness({ finalNewline: false, target: 'a.py' });
+    harness.message(text);
+    expect(harness.file).toBe(file);
+  });
+
+  it.each<[string, string, string]>([
+    ['before a DONE behind blanks', 'one\ntwo DONE', 'one\ntwo'],
+    ['before a DONE behind a character of four bytes', 'one\ntwo😀DONE', 'one\ntwo😀'],
+    ['in a text of one line', 'two DONE', 'two'],
+  ])('leaves out nothing of a line that the file ends in: %s', async (_name, text, file) => {
+    const asked = new SessionHarness({ finalNewline: false });
+    asked.message(text);
+    await asked.wait(2000);
+    asked.message('DONE');
+    expect(asked.file).toBe(file);
+    const byHand = new SessionHarness({ finalNewline: false });
+    byHand.message(text);
+    byHand.send({ type: 'cancelled' });
+    byHand.send({ type: 'finalize_command', answer: { kind: 'done' } });
+    expect(byHand.file).toBe(file);
+  });
 });
 
 describe('a commit that fails', () => {

@@ -381,12 +381,14 @@ export function receiptNotesOf(session: WriteSession): ReceiptNotes {
   };
 }
 
-/** Where the file ends in the content, excluding its last line ending if the model asked for none. */
+/**
+ * Where the file ends in the content, excluding its last line ending if the model asked for none. Nothing else is left
+ * out: a file that ends within a line has no last line ending.
+ */
 export function fileEndOf(session: WriteSession): number | null {
   const { metadata, summary, contentEnd } = session;
-  if (metadata.final_newline) return contentEnd;
-  const endsLine =
-    contentEnd === null ? summary.lineFeeds > 0 && summary.openLineLength === 0 : contentEnd > 0;
-  if (!endsLine) return contentEnd;
-  return Math.max(0, (contentEnd ?? summary.bytes) - (eolOf(summary) === 'crlf' ? 2 : 1));
+  const file = fileSummaryOf(session);
+  if (metadata.final_newline || file === null) return contentEnd;
+  if (file.lastEnding === '' || file.openLineLength > 0) return contentEnd;
+  return (contentEnd ?? summary.bytes) - file.lastEnding.length;
 }

@@ -37,6 +37,8 @@ export type ContentSummary = {
   readonly lineFeedsBefore: number;
   /** How many of all LFs follow a CR. */
   readonly carriageReturnLineFeeds: number;
+  /** How the last whole line ends, since the last `restartSummary` if there was one; empty if there is none. */
+  readonly lastEnding: LineEndingText;
   /** Whether the text contains anything but blanks; the open line counts. */
   readonly hasNonBlankLine: boolean;
   /** Whole lines that are `do` or end in it, minus those that begin with `done`: shell loops still open. */
@@ -144,6 +146,7 @@ export function createSummary(start = 0): ContentSummary {
     lineFeeds: 0,
     lineFeedsBefore: 0,
     carriageReturnLineFeeds: 0,
+    lastEnding: '',
     hasNonBlankLine: false,
     openLoops: 0,
     openLine: '',
@@ -172,6 +175,7 @@ export function summaryOfBytes({
     bytes,
     lineFeeds,
     carriageReturnLineFeeds: ending === '\r\n' ? lineFeeds : 0,
+    lastEnding: ending,
     hasNonBlankLine: bytes > 0,
     openLineLength: bytes > 0 && ending === '' ? 1 : 0,
   };
@@ -228,7 +232,7 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
 function withLines(summary: ContentSummary, text: string): ContentSummary {
   const ledger = fenceDraftOf(summary.fences);
   const checkpoints: string[] = [];
-  let { carriageReturnLineFeeds, openLineStart, openLineMark } = summary;
+  let { carriageReturnLineFeeds, lastEnding, openLineStart, openLineMark } = summary;
   let { head, headIsClosed, current } = summary.prefix;
   let open: OpenLine = summary;
   let { bytes, lineFeeds, openLoops } = summary;
@@ -238,7 +242,8 @@ function withLines(summary: ContentSummary, text: string): ContentSummary {
     const piece = text.slice(from, lineEnd);
     const grown = growOpenLine(openLineMark, open, piece);
     const lineLength = open.openLineLength + piece.length;
-    if ((piece || open.openLine).endsWith('\r')) carriageReturnLineFeeds += 1;
+    lastEnding = (piece || open.openLine).endsWith('\r') ? '\r\n' : '\n';
+    if (lastEnding === '\r\n') carriageReturnLineFeeds += 1;
     bytes += grown.bytes + 1;
     openLoops += loopsOf(open, piece);
     if (grown.mark.inkLength > 0)
@@ -265,6 +270,7 @@ function withLines(summary: ContentSummary, text: string): ContentSummary {
     bytes,
     lineFeeds,
     carriageReturnLineFeeds,
+    lastEnding,
     hasNonBlankLine: summary.hasNonBlankLine || ledger.firstLines.length > 0,
     openLoops,
     openLineStart,
