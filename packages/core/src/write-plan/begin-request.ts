@@ -91,7 +91,8 @@ function isOperation(value: unknown): value is WriteOperation {
 }
 
 function flag(args: JsonObject, key: string): boolean | undefined {
-  const value = args[key];
+  // Some models name every argument, with null for those that they leave out.
+  const value = args[key] ?? undefined;
   if (value === undefined || typeof value === 'boolean') return value;
   throw new OrionError({
     code: 'INVALID_TOOL_ARGUMENTS',
