@@ -59,6 +59,7 @@ export function directReading(
       // Blank lines before the first line of a file come from chat templates (R272).
       dropBlankLines:
         isWholeFile(metadata) && metadata.keep_leading_blank_lines !== true && summary.bytes === 0,
+      followsText: summary.hasNonBlankLine,
       // Blanks before the first content are not in the summary yet, but will precede this text.
       contentBytes: summary.bytes + leadingBlanks.length,
       contentLines: summary.lineFeeds + leadingBlanks.split('\n').length - 1,

@@ -24,6 +24,7 @@ export function createDoneScan(): DoneScan {
     atLineStart: true,
     openLine: '',
     dropBlankLines: false,
+    followsText: false,
     contentBytes: 0,
     contentLines: 0,
     wrappingFence: null,

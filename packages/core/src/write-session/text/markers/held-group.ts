@@ -45,7 +45,7 @@ export function withLine(
 ): HeldGroup {
   switch (kind) {
     case 'done':
-      return withMarker(out, group, line);
+      return withMarker(options, out, group, line);
     case 'fence': {
       if (group.marker !== '' && group.fenceAfter === '') return { ...group, fenceAfter: line };
       releaseGroup(out, group);
@@ -69,10 +69,17 @@ export function withLine(
   }
 }
 
-export function withMarker(out: Output, group: HeldGroup, line: string): HeldGroup {
+export function withMarker(
+  options: MarkerReaderOptions,
+  out: Output,
+  group: HeldGroup,
+  line: string,
+): HeldGroup {
   if (group.marker === '') return { ...group, marker: line };
-  // A message that only contains markers means the same as one marker.
-  if (!out.hasInk() && group.fenceAfter === '' && group.fenceBefore === '')
+  // A message that only contains markers means the same as one marker. One that follows text has repeated the end of
+  // that text before, which is not released again.
+  const isEmpty = !options.followsText && !out.hasInk();
+  if (isEmpty && group.fenceAfter === '' && group.fenceBefore === '')
     return {
       ...group,
       marker: group.marker + group.blanksAfterMarker + line,

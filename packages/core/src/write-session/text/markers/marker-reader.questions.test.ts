@@ -274,4 +274,10 @@ describe('R273: DONE twice at the end', () => {
   ])('is not asked about: %s', (_name, message) => {
     expect(readMessage([message]).ending.kind).toBe('terminal');
   });
+
+  test('is asked about behind text that the message has only repeated', () => {
+    const result = readMessage(['DONE\nDONE\n'], { before: 'a\n' });
+    expect(result.content).toBe('DONE\n');
+    expect(result.ending).toMatchObject({ kind: 'ambiguous', candidates: [doubled(2, 2)] });
+  });
 });

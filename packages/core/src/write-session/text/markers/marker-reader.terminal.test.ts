@@ -202,6 +202,7 @@ test('R031: holdsMarker says whether the message could end here', () => {
     doneMode: 'terminal',
     atLineStart: true,
     openLine: '',
+    followsText: false,
     contentBytes: 0,
     contentLines: 0,
     wrappingFence: null,

@@ -182,7 +182,7 @@ export function readMarkers(
     partial = NO_LINE;
     index = from = lineEnd + 1;
     if (kind === 'done' && options.doneMode === 'first') {
-      group = withMarker(out, group, line);
+      group = withMarker(options, out, group, line);
       phase = 'remainder';
       remainder = text.slice(index);
       index = from = text.length;

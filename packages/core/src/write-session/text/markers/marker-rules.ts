@@ -14,6 +14,8 @@ export type MarkerReaderOptions = {
   readonly openLine: string;
   /** Blank lines before the first line are not content. Only for the first message (R272). */
   readonly dropBlankLines: boolean;
+  /** The content has text before this message. */
+  readonly followsText: boolean;
   /** Bytes and LFs of the content before this message. */
   readonly contentBytes: number;
   readonly contentLines: number;

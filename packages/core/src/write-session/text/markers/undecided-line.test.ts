@@ -14,6 +14,7 @@ const OPTIONS: MarkerReaderOptions = {
   atLineStart: true,
   openLine: '',
   dropBlankLines: false,
+  followsText: false,
   contentBytes: 0,
   contentLines: 0,
   wrappingFence: null,

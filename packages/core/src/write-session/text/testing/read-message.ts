@@ -17,7 +17,7 @@ import type { TargetKind } from '../target-kind.ts';
 export const END_MARKER = 'DONE 7f3a';
 
 export type ReadOptions = Partial<
-  Omit<MarkerReaderOptions, 'contentBytes' | 'contentLines' | 'atLineStart'>
+  Omit<MarkerReaderOptions, 'followsText' | 'contentBytes' | 'contentLines' | 'atLineStart'>
 > & {
   /** What is saved before the message. */
   readonly before?: string;
@@ -63,6 +63,7 @@ export function readMessage(pieces: readonly string[], options: ReadOptions = {}
     ...rest,
     atLineStart: summary.openLineLength === 0,
     openLine: beginningOfMarker(summary),
+    followsText: summary.hasNonBlankLine,
     contentBytes: summary.bytes,
     contentLines: summary.lineFeeds,
   });
