@@ -33,6 +33,13 @@ describe('R021: near misses', () => {
     'DONE ✅',
     '🎉 DONE 🎉',
     '**DONE 7f3a**',
+    'DONE 7F3A',
+    '**DONE 7F3A**',
+    'DONE7f3a',
+    'DONE: 7f3a',
+    'DONE DONE',
+    'DONEDONE',
+    '**DONE** DONE 7f3a DONE.',
     'DONE</s>',
     'DONE<|im_end|>',
     '<answer>DONE</answer>',
@@ -68,6 +75,9 @@ describe('R021: near misses', () => {
     'Done.....',
     'DONE = 1',
     'DONE_1',
+    'DONE 7f3ab',
+    'DONE: 7f3 a',
+    'DONE x DONE',
     `${'='.repeat(40)} DONE`,
     '',
     'x'.repeat(10_000),
@@ -85,6 +95,16 @@ describe('R021: near misses', () => {
     expect(nearMiss('DONE', open)).toBeNull();
     expect(nearMiss('}DONE')).toBe('}DONE');
     expect(nearMiss('lastdone', open)).toBeNull();
+    expect(nearMiss('}DONE 7F3A', open)).toBe('DONE 7F3A');
+    expect(nearMiss('x = 1; DONE 7F3A', open)).toBe(' DONE 7F3A');
+  });
+
+  test('no part of a repeated DONE stays', () => {
+    expect(nearMiss('DONE DONE', open)).toBe('DONE DONE');
+    expect(nearMiss('DONEDONE', open)).toBe('DONEDONE');
+    expect(nearMiss('x DONEDONE', open)).toBe(' DONEDONE');
+    expect(nearMiss('x DONE DONE 7f3a', open)).toBe(' DONE DONE 7f3a');
+    expect(nearMiss('x;DONE DONE', open)).toBe('DONE DONE');
   });
 });
 

@@ -18,11 +18,15 @@ const CAPITALISED_LIMIT = 4;
 /** Tested one character at a time: a quantified class of thousands of ranges would compile into megabytes. */
 const LETTER_OR_NUMBER = /[\p{L}\p{N}]/u;
 const LETTER = /\p{L}/u;
-const MARKER_TOKEN = /^ [0-9a-f]{4}/u;
+/** The token of a marker, also as models misspell it: `DONE 7F3A`, `DONE: 7f3a`, `DONE7f3a`. */
+const MARKER_TOKEN = /^[: \t]*[0-9a-f]{4}(?![\p{L}\p{N}])/iu;
+/** The markers before the last one of a line that repeats it, such as `DONE DONE`. */
+const REPEATED = /(?:DONE(?: [0-9a-f]{4})?[ \t.,!*_`]*)+(?=DONE)/u;
 const BARE = /^DONE(?: [0-9a-f]{4})?$/u;
-const JOINED = /[^ \t\r\n](DONE(?: [0-9a-f]{4})?)$/u;
+const MARKERS = 'DONE(?: [0-9a-fA-F]{4})?(?:[ \\t]*DONE(?: [0-9a-fA-F]{4})?)*';
+const JOINED = new RegExp(`[^ \\t\\r\\n](?<!DONE)(${MARKERS})$`, 'u');
 /** After blanks, which belong to it. */
-const APART = /[^ \t\r\n]([ \t]+DONE(?: [0-9a-f]{4})?)$/u;
+const APART = new RegExp(`[^ \\t\\r\\n]([ \\t]+${MARKERS})$`, 'u');
 
 export type LastLine = {
   /** Without trailing blanks; of a long line only the end. */
@@ -74,7 +78,7 @@ const TAG = /<[|/]?[A-Za-z][\w-]{0,15}[|/]?>/gu;
 function decoratedDone(line: string): string | null {
   const trimmed = trimLine(line);
   // Most lines return here: a decorated DONE is short, except for its indentation.
-  const text = stripIndentation(trimmed);
+  const text = stripIndentation(trimmed).replace(REPEATED, '');
   if (text.length > 2 * (2 * DECORATION_LIMIT) + 9) return null;
   if (BARE.test(trimmed)) return null;
   if (BARE.test(trimLine(text.replaceAll(TAG, '')))) return trimmed;
