@@ -99,10 +99,23 @@ function unsettledFence(
 function unaskedLead(step: Step, file: ContentSummary): SessionQuestion | null {
   const { kind, metadata, leadAsked } = step.session;
   if (leadAsked || !isWholeFile(metadata)) return null;
-  const lead = findLead(file, { kind, target: metadata.target_file });
+  const lead =
+    unopenedThinking(step, file) ?? findLead(file, { kind, target: metadata.target_file });
   if (lead === null) return null;
   step.update({ leadAsked: true });
   return { kind: 'lead', text: lead.text, contentStart: lead.contentStart };
+}
+
+/** Reasoning whose opening tag the template of the model contains, so that only the closing one is in the text. */
+function unopenedThinking(
+  { session }: Step,
+  { fences }: ContentSummary,
+): { readonly text: string; readonly contentStart: number } | null {
+  const [{ text: first } = { text: '' }] = fences.firstLines;
+  const { behindThinking: behind } = fences;
+  if (!session.thinkTags || session.thinking === 'kept' || behind === null) return null;
+  const text = first === behind.text ? first : `${first}\n${behind.text}`;
+  return { text, contentStart: behind.start };
 }
 
 /** Applies an answer to the text: which part of it is the file. The state table decides what follows. */

@@ -17,6 +17,39 @@ function thinkingHarness(options: HarnessOptions = {}): SessionHarness {
   return harness;
 }
 
+describe('R275: a closing tag that no block in the text opened', () => {
+  const REASONING = 'The user wants a file.\nI write it.\n</think>\n\n';
+
+  it.each([
+    ['DROP', 'rest\n', REASONING],
+    ['KEEP', `${REASONING}rest\n`, ''],
+  ])('is asked about, and %s decides', (answer, file, aside) => {
+    for (const pieces of [[`${REASONING}rest\nDONE`], unitsOf(`${REASONING}rest\nDONE`)]) {
+      const harness = thinkingHarness();
+      harness.message(pieces);
+      expect(harness.file).toBeNull();
+      expect(harness.record.question).toEqual({
+        kind: 'lead',
+        text: 'The user wants a file.\n</think>',
+        contentStart: REASONING.length,
+      });
+      harness.message(answer);
+      expect([harness.file, harness.aside]).toEqual([file, aside]);
+    }
+  });
+
+  it.each([
+    ['nothing follows it', REASONING, true],
+    ['the model has another field for its reasoning', `${REASONING}rest\n`, false],
+    ['it is within a line', 'Write </think> and go on.\nrest\n', true],
+  ])('is text where %s', (_name, text, thinkTags) => {
+    const harness = new SessionHarness();
+    harness.thinkTags = thinkTags;
+    harness.message(`${text}DONE`);
+    expect(harness.file).toBe(text);
+  });
+});
+
 describe('R275: a think block that opens the content of a file', () => {
   it.each([
     ['as it comes', `${BLOCK}  rest\nDONE`, BLOCK, '  rest\n'],

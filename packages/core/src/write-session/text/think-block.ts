@@ -37,6 +37,11 @@ export function opensThinkBlock(line: string): boolean {
   return line.startsWith(OPEN, inkStartOf(line));
 }
 
+/** Whether a line ends with the closing tag; text stands before it where the template of a model opens the block. */
+export function endsThinkBlock(line: string): boolean {
+  return line.endsWith(CLOSE);
+}
+
 export function readThink(reader: ThinkReader, text: string): ThinkPart {
   switch (reader.phase) {
     case 'before':
