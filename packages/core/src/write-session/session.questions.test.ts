@@ -252,12 +252,13 @@ describe('R035: a question whose answer would leave nothing of the text', () => 
   });
 });
 
-it('R273: a last line DONE behind a join is asked about, as in one message', () => {
+it('R273: a last line DONE behind a join is asked about, as in one message', async () => {
   const saved = 'alpha beta gamma\ndelta epsilon zeta\neta theta iota\n';
   const harness = new SessionHarness();
   harness.message(saved, { kind: 'length' });
   harness.message(`${saved}DONE\nDONE\n`);
   expect(harness.record.question).toMatchObject({ kind: 'end', candidates: [{ line: 4 }] });
+  await harness.wait(2_000);
   harness.message('DONE');
   expect(harness.file).toBe(`${saved}DONE\n`);
 });

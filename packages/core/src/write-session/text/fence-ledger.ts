@@ -1,4 +1,4 @@
-import { endsThinkBlock } from './think-block.ts';
+import { endsThinkBlock, holdsThinkTag } from './think-block.ts';
 import { closesFence, parseFenceLine, trimLine, type FenceLine } from './lines.ts';
 
 /** Code units of a line that the ledger keeps; a longer line is not a fence. */
@@ -18,7 +18,9 @@ export type FenceLedger = {
   /** The first fence lines, at most 4. */
   readonly firstFences: readonly FenceMark[];
   readonly lastFence: FenceMark | null;
-  /** The first line that ends with the closing tag of a think block, and the start of the text after it. */
+  /** A line before the first closing one holds the opening tag of a think block. */
+  readonly opensThinking: boolean;
+  /** The first line that ends with the closing tag of a block that no line opened, and the start of the text after it. */
   readonly behindThinking: { readonly text: string; readonly start: number } | null;
   readonly fenceCount: number;
   /** The fences that are open after the last complete line, outermost first, at most 8 deep. */
@@ -46,6 +48,7 @@ export const NO_FENCES: FenceLedger = {
   lastLines: [],
   firstFences: [],
   lastFence: null,
+  opensThinking: false,
   behindThinking: null,
   fenceCount: 0,
   open: [],
@@ -88,7 +91,13 @@ export function lineMark(
 export function noteLine(draft: FenceDraft, mark: LineMark): void {
   if (draft.firstLines.length < FIRST_LINES) draft.firstLines.push(mark);
   const before = draft.lastLines.at(-1);
-  if (draft.behindThinking === null && before !== undefined && endsThinkBlock(before.text))
+  draft.opensThinking ||= holdsThinkTag(mark.text);
+  if (
+    draft.behindThinking === null &&
+    !draft.opensThinking &&
+    before !== undefined &&
+    endsThinkBlock(before.text)
+  )
     draft.behindThinking = { text: before.text, start: mark.start };
   draft.lastLines.push(mark);
   if (!hasFence(mark)) return;

@@ -42,6 +42,10 @@ export function endsThinkBlock(line: string): boolean {
   return line.endsWith(CLOSE);
 }
 
+export function holdsThinkTag(line: string): boolean {
+  return line.includes(OPEN);
+}
+
 export function readThink(reader: ThinkReader, text: string): ThinkPart {
   switch (reader.phase) {
     case 'before':

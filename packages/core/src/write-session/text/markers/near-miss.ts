@@ -19,7 +19,7 @@ const CAPITALISED_LIMIT = 4;
 const LETTER_OR_NUMBER = /[\p{L}\p{N}]/u;
 const LETTER = /\p{L}/u;
 /** The token of a marker, also as models misspell it: `DONE 7F3A`, `DONE: 7f3a`, `DONE7f3a`. */
-const MARKER_TOKEN = /^[: \t]*[0-9a-f]{4}(?![\p{L}\p{N}])/iu;
+const MARKER_TOKEN = /^:? ?[0-9a-f]{4}(?![\p{L}\p{N}])/iu;
 /** The markers before the last one of a line that repeats it, such as `DONE DONE`. */
 const REPEATED = /(?:DONE(?: [0-9a-f]{4})?[ \t.,!*_`]*)+(?=DONE)/u;
 const BARE = /^DONE(?: [0-9a-f]{4})?$/u;
