@@ -137,3 +137,24 @@ test('what processes left that died while they stored it goes when another one s
     { name: 'young' },
   ]);
 });
+
+test('one that others took for left behind while it was stored is not there, and the one before it is', async () => {
+  await records.put(PLACE, 'slow', 'before', of(Buffer.from('before')));
+  async function* standingStill(): AsyncGenerator<Uint8Array> {
+    yield Buffer.alloc(300_000);
+    await execute(own.url(), 'update shared_record set stored_at = 0 where not is_whole');
+    const other = openStore({ kind: 'postgres', url: own.url() }, { clock: createFakeClock() });
+    await other.sharedRecords?.put(PLACE, 'first', '{}');
+    await other.close();
+    yield Buffer.alloc(300_000);
+  }
+  await expect(records.put(PLACE, 'slow', 'after', standingStill())).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    retryable: true,
+  });
+  expect(await records.get(PLACE, 'slow')).toBe('before');
+  expect((await bytesOf('slow')).toString()).toBe('before');
+  const left = `select 1 from shared_piece where not exists
+    (select 1 from shared_record where shared_record.record_no = shared_piece.record_no)`;
+  expect(await execute(own.url(), left)).toEqual([]);
+});

@@ -1,4 +1,4 @@
-import type { RecordPlace, SharedRecords } from '@orion/contracts';
+import type { OrionError, RecordPlace, SharedRecords } from '@orion/contracts';
 import { storeUnavailable } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRunner, SqlScalar } from '../engine/sql-database.ts';
 import { sessionSql } from './session-rows.ts';
@@ -13,6 +13,7 @@ const TIDY_EVERY = 100;
  * Shared records in a database.
  *
  * 1. The bytes are stored piece by piece under a number that no name has yet. The last statement gives it the name.
+ *    A process that stood still for so long that others have removed the number stores nothing: what had the name stays.
  * 2. A record that lost its name goes with its bytes. Whoever reads it then hears of it, and takes no part for the whole.
  */
 export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
@@ -34,14 +35,11 @@ export function createSqlSharedRecords(database: SqlDatabase): SharedRecords {
         await database.transaction(async (inside) => {
           await lockName(inside, { root, kind }, name);
           await removeRecords(inside, NAMED, [root, kind, name]);
-          await inside.run('update shared_record set is_whole = true where record_no = $1', [
-            number,
-          ]);
+          const naming = 'update shared_record set is_whole = true where record_no = $1';
+          if ((await inside.run(naming, [number])) === 0) throw tidiedAway();
         });
       } catch (error) {
-        await removeRecords(database, 'record_no = $1 and not is_whole', [number]).catch(
-          () => undefined,
-        );
+        await removeUnnamed(database, number).catch(() => undefined);
         throw error;
       }
     },
@@ -154,6 +152,25 @@ async function removeRecords(
   );
   for (const { record_no: number = null } of removed)
     await runner.run('delete from shared_piece where record_no = $1', [number]);
+}
+
+/** Also pieces that came after others had removed what was stored of it. A name that it may have after all is kept. */
+async function removeUnnamed(database: SqlRunner, number: SqlScalar): Promise<void> {
+  await removeRecords(database, 'record_no = $1 and not is_whole', [number]);
+  await database.run(
+    `delete from shared_piece where record_no = $1
+     and not exists (select 1 from shared_record where shared_record.record_no = $1)`,
+    [number],
+  );
+}
+
+function tidiedAway(): OrionError {
+  return storeUnavailable(
+    'Storing a record took so long that others removed what was stored of it',
+    {
+      retryable: true,
+    },
+  );
 }
 
 async function putBytes(
