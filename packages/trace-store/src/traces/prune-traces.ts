@@ -9,6 +9,8 @@ export type TraceLimits = {
 
 /** Deleting that many rows does not keep a writer waiting for long. */
 const CHUNK = 1_000;
+/** Events whose sizes one statement adds up. */
+const PAGE = 5_000;
 /** Bytes that a row takes in addition to its payload, indexes included. */
 const ROW_BYTES = 300;
 
@@ -17,6 +19,8 @@ const ROW_BYTES = 300;
  *
  * 1. The newest are kept: every event removed by size is older than every event kept.
  * 2. Rows are deleted in chunks, each its own transaction, so that recording continues meanwhile.
+ * 3. Sizes are added up from the newest on, page by page: one statement over all events would not end in its time once
+ *    there are too many, and they would only become more.
  */
 export async function pruneTraces(database: SqlDatabase, limits: TraceLimits): Promise<number> {
   let removed = 0;
@@ -43,17 +47,24 @@ async function bytesInUse(database: SqlDatabase): Promise<number> {
 
 /** The newest event that no longer fits if all newer ones are kept. */
 async function lastBeyond(database: SqlDatabase, maxBytes: number): Promise<number | null> {
-  const body =
-    database.dialect === 'postgres' ? 'pg_column_size(body)' : 'coalesce(octet_length(body), 0)';
-  const [row] = await database.all(
-    `select max(id) as last from (
-      select id, sum(octet_length(raw) + ${body} + ${ROW_BYTES}) over (order by id desc) as total
-      from trace_event
-    ) as sizes where total > $1`,
-    [Math.floor(maxBytes)],
-  );
-  const last = row?.['last'];
-  return typeof last === 'number' ? last : null;
+  const body = database.dialect === 'postgres' ? 'pg_column_size(body)' : 'octet_length(body)';
+  let room = Math.floor(maxBytes);
+  for (let before = Number.MAX_SAFE_INTEGER; ;) {
+    const [page] = await database.all(
+      `select max(case when total > $2 then id end) as last, min(id) as oldest, max(total) as bytes from (
+        select id, sum(bytes) over (order by id desc) as total from (
+          select id, octet_length(raw) + coalesce(${body}, 0) + ${ROW_BYTES} as bytes
+          from trace_event where id < $1 order by id desc limit ${PAGE}
+        ) as newest
+      ) as sizes`,
+      [before, room],
+    );
+    const { last = null, oldest = null, bytes = 0 } = page ?? {};
+    if (last !== null) return Number(last);
+    if (oldest === null) return null;
+    before = Number(oldest);
+    room -= Number(bytes);
+  }
 }
 
 async function deleteInChunks(

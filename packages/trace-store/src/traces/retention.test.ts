@@ -53,6 +53,33 @@ test.each(engines)('%s keeps the newest, by age and by size', async (_, open) =>
   }
 });
 
+test('no statement adds up the sizes of many events', async () => {
+  const database = await openPostgres(own.url());
+  try {
+    await migrate(database);
+    await database.run('truncate trace_event');
+    await database.run(`insert into trace_event (type, timestamp, raw, truncated)
+      select 'step', n, repeat('x', 100), 0 from generate_series(1, 12000) as n`);
+    await database.run('analyze trace_event');
+    const visited: number[] = [];
+    const watched: SqlDatabase = {
+      ...database,
+      async all(sql, parameters) {
+        if (sql.includes('from trace_event')) {
+          const [plan] = await database.all(`explain (analyze, format json) ${sql}`, parameters);
+          for (const [, rows] of JSON.stringify(plan).matchAll(/Actual Rows[\\":\s]+([\d.]+)/gu))
+            visited.push(Number(rows));
+        }
+        return database.all(sql, parameters);
+      },
+    };
+    expect(await pruneTraces(watched, { maxBytes: 6_000 * 400 })).toBe(6_000);
+    expect(Math.max(...visited)).toBe(5_000);
+  } finally {
+    await database.close();
+  }
+});
+
 /** How many of the newest events take at most so many bytes: their text, what is queried, and 300 for each. */
 async function fitting(database: SqlDatabase, maxBytes: number): Promise<number> {
   const body = database.dialect === 'postgres' ? 'pg_column_size(body)' : 'octet_length(body)';
