@@ -34,10 +34,10 @@ export function createLazyDatabase(
   let failure: Error | null = null;
   const closing = new AbortController();
   const cutting = new AbortController();
-  let closed = false;
+  let ended: Promise<void> | null = null;
 
   const get = async (): Promise<SqlDatabase> => {
-    if (closed) throw storeClosed();
+    if (ended !== null) throw storeClosed();
     if (opening !== null) return opening;
     if (failure !== null && (isFinal(failure) || performance.now() - failedAt < RETRY_MS)) {
       throw failure;
@@ -62,6 +62,12 @@ export function createLazyDatabase(
     attempt.catch(() => undefined);
     observe(attempt, 'call');
     return result;
+  };
+
+  const end = async (): Promise<void> => {
+    closing.abort();
+    const database = await opening?.catch(() => null);
+    await database?.close(cutting.signal);
   };
 
   return {
@@ -90,12 +96,7 @@ export function createLazyDatabase(
       const forget = onAbort(cut, () => {
         cutting.abort();
       });
-      if (!closed) {
-        closed = true;
-        closing.abort();
-        const database = await opening?.catch(() => null);
-        await database?.close(cutting.signal);
-      }
+      await (ended ??= end());
       forget();
     },
   };

@@ -11,6 +11,9 @@ import { SqlRefusedError } from './sql-database.ts';
 const PASSWORD = 'pass%2Fword-canary';
 const own = useTestDatabase();
 
+const SLEEPING =
+  "select 1 from pg_stat_activity where datname = current_database() and query like 'select pg_sleep%'";
+
 async function errorOf(result: Promise<unknown>): Promise<OrionError> {
   const error: unknown = await result.catch((thrown: unknown) => thrown);
   if (!OrionError.isInstance(error)) throw new Error(`Not an OrionError: ${String(error)}`);
@@ -282,6 +285,25 @@ test('closing waits for no server that hangs, neither for its answer nor for its
   await proxy.close();
   server.close();
 }, 15_000);
+
+test('every call that closes it waits for its connections, not the first alone', async () => {
+  const database = await openPostgres(own.url());
+  const done: string[] = [];
+  const after = async (what: string, work: Promise<unknown>): Promise<void> => {
+    await work;
+    done.push(what);
+  };
+  const asked = after('answered', database.all('select pg_sleep(0.1)'));
+  await vi.waitFor(async () => {
+    expect(await database.all(SLEEPING)).toHaveLength(1);
+  });
+  await Promise.all([
+    asked,
+    after('closed', database.close()),
+    after('closed again', database.close()),
+  ]);
+  expect(done).toEqual(['answered', 'closed', 'closed again']);
+});
 
 test('a connection that breaks while nobody uses it ends nothing', async () => {
   const database = await openPostgres(own.url(), { maxConnections: 1 });

@@ -46,7 +46,8 @@ const READ_ONLY = '25006';
  * 5. Transactions never hold all connections, if there are several: a single statement does not wait for their ends.
  * 6. A single statement that only reads is asked once more if its connection broke. Of any other the outcome is unknown,
  *    and whoever asked decides.
- * 7. Closing takes no longer than the grace period of pending statements, and no time once it is cut.
+ * 7. Closing takes no longer than the grace period of pending statements, and no time once it is cut. Every call of it
+ *    resolves when all connections of the pool have been given up.
  */
 export async function openPostgres(
   url: string,
@@ -75,14 +76,24 @@ export async function openPostgres(
   });
   pool.on('remove', (client) => own.delete(numberOf(client)));
   const stopListening = new Set<() => void>();
-  let closed = false;
+  let ended: Promise<void> | null = null;
+  const destroySockets = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const end = async (): Promise<void> => {
+    for (const stop of stopListening) stop();
+    // The pool itself waits for every query, and one to a server that hangs has seconds left.
+    const grace = setTimeout(destroySockets, CLOSE_GRACE_MS);
+    await pool.end().catch(() => undefined);
+    clearTimeout(grace);
+  };
 
   const transactions = new Places(Math.max(1, (config.max ?? 0) - FOR_STATEMENTS));
   const withClient = async <Result>(
     work: (session: Session) => Promise<Result>,
     { isLimited = true }: TransactionOptions = {},
   ): Promise<Result> => {
-    if (closed) throw storeClosed();
+    if (ended !== null) throw storeClosed();
     let client: PoolClient;
     try {
       client = await pool.connect();
@@ -149,7 +160,7 @@ export async function openPostgres(
       ),
     raw: (text, values) => withClient((session) => session.raw(text, values)),
     listen(channel, onMessage) {
-      if (closed) return () => undefined;
+      if (ended !== null) return () => undefined;
       const stop = listenTo(
         () => new Client(config),
         channel,
@@ -164,7 +175,7 @@ export async function openPostgres(
       };
     },
     async takeLock(options = {}) {
-      if (closed) throw storeClosed();
+      if (ended !== null) throw storeClosed();
       const named = { ...config, application_name: nameOfHolder(options) };
       try {
         return await takeAdvisoryLock(new Client(named), options);
@@ -173,18 +184,8 @@ export async function openPostgres(
       }
     },
     async close(cut) {
-      const destroySockets = (): void => {
-        for (const socket of sockets) socket.destroy();
-      };
       const forget = onAbort(cut, destroySockets);
-      if (!closed) {
-        closed = true;
-        for (const stop of stopListening) stop();
-        // The pool itself waits for every query, and one to a server that hangs has seconds left.
-        const grace = setTimeout(destroySockets, CLOSE_GRACE_MS);
-        await pool.end().catch(() => undefined);
-        clearTimeout(grace);
-      }
+      await (ended ??= end());
       forget();
     },
   };
