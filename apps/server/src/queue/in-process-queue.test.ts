@@ -36,7 +36,7 @@ describeTurnQueueContract('in the process', async (perProject) => {
 const AWAY = new OrionError({ code: 'STORE_UNAVAILABLE', message: 'away', retryable: true });
 
 /** A queue over rows that a test gives it, and over a store that fails as often as it says. */
-function queueOver(rows: { turnId: string; attempt: number }[]) {
+function queueOver(rows: { turnId: string; attempt: number }[], running = Infinity) {
   const clock = createFakeClock();
   const asked: string[] = [];
   const store = { failures: 0 };
@@ -54,7 +54,7 @@ function queueOver(rows: { turnId: string; attempt: number }[]) {
       return rows.map((row) => ({ ...row, projectId: 'p', priority: 'interactive' as const }));
     },
   };
-  const perProject = { others: Infinity, projects: new Map() };
+  const perProject = { others: running, projects: new Map() };
   const queue = new InProcessQueue({
     turns,
     clock,
@@ -178,4 +178,34 @@ it('says how long the first turn has been waiting', async () => {
   await submit('b', 'committed');
   await clock.advance(500);
   expect(queue.waiting()).toEqual({ turns: 2, oldestMs: 2_500 });
+});
+
+it('looks at what the process has to do once for all that wait, and anew when it hands one out', async () => {
+  const rows = Array.from({ length: 100 }, (_, index) => ({ turnId: `t${index}`, attempt: 0 }));
+  const { queue, clock, submit } = queueOver(rows, 2);
+  const end = Promise.withResolvers<void>();
+  let looks = 0;
+  let handed = 0;
+  queue.work(
+    async () => {
+      handed += 1;
+      await end.promise;
+    },
+    {
+      slots: 9,
+      resting: () => {
+        looks += 1;
+        return new Set();
+      },
+      isOverloaded: () => {
+        looks += 1;
+        return false;
+      },
+    },
+  );
+  await clock.advance(0);
+  expect([handed, looks]).toEqual([2, 4]);
+  await submit('one more', 'committed');
+  expect([handed, looks]).toEqual([2, 4]);
+  end.resolve();
 });

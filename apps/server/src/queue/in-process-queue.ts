@@ -42,6 +42,15 @@ type Held = {
   readonly lost: AbortController;
   end: 'completed' | 'given back' | 'to run alone' | null;
 };
+/** What this process has to do. */
+type Load = {
+  /** Without those that rest. */
+  readonly running: number;
+  /** No turn may be handed out. */
+  readonly isFull: boolean;
+  /** Also without a turn that ends. */
+  readonly mayPass: boolean;
+};
 
 /**
  * The queue of the one process that serves a store.
@@ -62,6 +71,8 @@ export class InProcessQueue implements TurnQueue {
   /** In the order in which they are handed out. */
   #waiting = new Map<string, Waiting>();
   readonly #held = new Map<string, Held>();
+  /** How many of those each project has. */
+  readonly #running = new Map<string, number>();
   readonly #retries = new Map<string, () => void>();
   readonly #stop = new AbortController();
   readonly #drained = Promise.withResolvers<void>();
@@ -204,25 +215,38 @@ export class InProcessQueue implements TurnQueue {
   #handOut(): void {
     const handler = this.#handler;
     if (handler === null || !this.#isLoaded || this.#stop.signal.aborted) return;
-    const { slots, resting, isOverloaded = () => false } = this.#limits;
+    let load: Load | null = null;
     for (const [turnId, waiting] of this.#inOrder()) {
       const { attempt, isAlone = false, place } = waiting;
-      const resters = resting?.();
-      const running = this.#held.size - (resters?.size ?? 0);
-      const isAloneHere = this.#alone !== null && resters?.has(this.#alone) !== true;
-      const isFull = running >= slots || isAloneHere || (isAlone && running > 0);
-      if (isFull && resters === undefined) return;
-      if (isFull || isOverloaded(running)) {
+      if (!isAlone && !this.#hasRoom(place.projectId)) continue;
+      load ??= this.#look();
+      if (load.isFull || (isAlone && load.running > 0)) {
+        if (!load.mayPass) return;
         this.#cancelLook ??= this.#options.clock.schedule(LOOK_AGAIN_MS, () => {
           this.#cancelLook = null;
           this.#handOut();
         });
         return;
       }
-      if (!isAlone && !this.#hasRoom(place.projectId)) continue;
       this.#waiting.delete(turnId);
       void this.#attempt(handler, { turnId, attempt, ...(isAlone ? { isAlone } : {}) }, place);
+      load = null;
     }
+  }
+
+  /** Takes longer the more turns run, so it is done once for all that wait, and anew when one was handed out. */
+  #look(): Load {
+    const { slots, resting, isOverloaded = () => false } = this.#limits;
+    const resters = resting?.();
+    const running = this.#held.size - (resters?.size ?? 0);
+    const isAloneHere = this.#alone !== null && resters?.has(this.#alone) !== true;
+    const hasNoSlot = running >= slots || isAloneHere;
+    const isOverloadedNow = !hasNoSlot && isOverloaded(running);
+    return {
+      running,
+      isFull: hasNoSlot || isOverloadedNow,
+      mayPass: resters !== undefined || isOverloadedNow,
+    };
   }
 
   *#inOrder(): Generator<[string, Waiting], void> {
@@ -234,11 +258,13 @@ export class InProcessQueue implements TurnQueue {
 
   #hasRoom(projectId: string): boolean {
     const { others, projects } = this.#options.perProject;
-    const limit = projects.get(projectId) ?? others;
-    if (this.#held.size < limit) return true;
-    let running = 0;
-    for (const { place } of this.#held.values()) if (place.projectId === projectId) running += 1;
-    return running < limit;
+    return (this.#running.get(projectId) ?? 0) < (projects.get(projectId) ?? others);
+  }
+
+  #count(projectId: string, change: 1 | -1): void {
+    const running = (this.#running.get(projectId) ?? 0) + change;
+    if (running === 0) this.#running.delete(projectId);
+    else this.#running.set(projectId, running);
   }
 
   /** Never rejects. */
@@ -246,6 +272,7 @@ export class InProcessQueue implements TurnQueue {
     const { attempt: number, isAlone = false } = attempt;
     const held: Held = { attempt: number, place, lost: new AbortController(), end: null };
     this.#held.set(attempt.turnId, held);
+    this.#count(place.projectId, 1);
     if (isAlone) this.#alone = attempt.turnId;
     try {
       await handler(attempt, held.lost.signal);
@@ -253,6 +280,7 @@ export class InProcessQueue implements TurnQueue {
       this.#options.onError(error);
     }
     this.#held.delete(attempt.turnId);
+    this.#count(place.projectId, -1);
     if (this.#alone === attempt.turnId) this.#alone = null;
     if (held.end === 'given back') this.#add(attempt.turnId, number + 1, place);
     else if (held.end === 'to run alone') this.#add(attempt.turnId, number + 1, place, true);
