@@ -71,24 +71,26 @@ export class PageSessions {
   async redeem(code: string): Promise<PageSessionAnswer> {
     await this.refresh();
     const now = this.#now();
-    this.#wrong = this.#wrong.filter((at) => now - at < MINUTE_MS);
-    if (this.#wrong.length >= MOST_WRONG) throw tooManyWrong(this.#wrong[0] ?? now, now);
     const [, until = '', nonce = '', mac = ''] = CODE.exec(code) ?? [];
     const expiresAt = Number.parseInt(until, 36);
     const isOwn = (): boolean => mac !== '' && isEqual(mac, this.#codeMac(until, nonce));
-    if (!isOwn() || expiresAt < now) throw this.#refused(linkInvalid());
+    if (!isOwn()) throw this.#wrongCode(now);
+    if (expiresAt < now) throw linkInvalid();
     const used = createHash('sha256').update(code).digest('hex');
-    if (this.#hasEnded(used)) throw this.#refused(linkUsed());
+    if (this.#hasEnded(used)) throw linkUsed();
     const before = await this.#end(used, expiresAt);
     // Another server has ended everything since, or was the first to take it.
-    if (!isOwn()) throw this.#refused(linkInvalid());
-    if (before.ended[used] !== undefined) throw this.#refused(linkUsed());
+    if (!isOwn()) throw linkInvalid();
+    if (before.ended[used] !== undefined) throw linkUsed();
     return this.create();
   }
 
-  #refused(error: OrionError): OrionError {
-    this.#wrong.push(this.#now());
-    return error;
+  /** Only codes that are not of this server count: others cannot be made without its token, and lock nobody out. */
+  #wrongCode(now: number): OrionError {
+    this.#wrong = this.#wrong.filter((at) => now - at < MINUTE_MS);
+    if (this.#wrong.length >= MOST_WRONG) return tooManyWrong(this.#wrong[0] ?? now, now);
+    this.#wrong.push(now);
+    return linkInvalid();
   }
 
   /** Learns what other servers have ended, at most once a second. Never rejects. */
