@@ -3,21 +3,52 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+import { createOrion } from '@orion/agent';
+import type { ConversationSummary } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { describe, expect, it } from 'vitest';
 
+import type { ServerOptions } from './configuration.ts';
 import {
   codeOf,
   openSocket,
   parseAnswer,
   readToEnd,
   startTestServer,
+  temporaryDirectory,
   TOKEN,
 } from './testing/test-server.ts';
 
 const headOf = (port: number, rest: string): string =>
   `POST /api/turns/none/cancel HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${TOKEN}\r\n` +
   `Content-Type: application/json\r\n${rest}`;
+
+const CONVERSATION: ConversationSummary = {
+  conversationId: 'c',
+  projectId: 'p',
+  title: 't',
+  messages: 0,
+  createdAt: 0,
+  updatedAt: 0,
+  openSessionId: null,
+  revision: 1,
+};
+
+/** A server whose store has an answer for those who list conversations when a test gives one. */
+async function startSlowServer(options: Partial<ServerOptions>) {
+  const { store } = await createOrion({ workspace: await temporaryDirectory(), store: 'memory' });
+  const asked = Promise.withResolvers<void>();
+  const found = Promise.withResolvers<readonly ConversationSummary[]>();
+  const conversations: typeof store.conversations = {
+    ...store.conversations,
+    list() {
+      asked.resolve();
+      return found.promise;
+    },
+  };
+  const server = await startTestServer(options, { store: { ...store, conversations } });
+  return { ...server, answerWith: found.resolve, isAsked: asked.promise };
+}
 
 describe('a body', () => {
   it.each(['with a length', 'in chunks'])('is taken up to its limit, %s', async (how) => {
@@ -212,6 +243,26 @@ describe('a connection', () => {
     const ended = readToEnd(socket);
     socket.write(headOf(port, 'Content-Length: 100\r\n\r\n{'));
     expect(await ended).toBe('');
+  });
+
+  it('that waits for its answer is kept', async () => {
+    const { ask, answerWith, isAsked } = await startSlowServer({ limits: { idleMs: 50 } });
+    const answer = ask('/api/conversations');
+    await isAsked;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    answerWith([]);
+    expect((await answer).json).toEqual({ conversations: [], next: null });
+  });
+
+  it('whose answer nobody takes is closed', async () => {
+    const { port, log, answerWith } = await startSlowServer({ limits: { idleMs: 50 } });
+    const socket = await openSocket(port);
+    socket.on('error', () => undefined).pause();
+    const asking = `GET /api/conversations HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
+    // A second request that waits for the first answer is no reason to wait for its client.
+    socket.write(asking + asking);
+    answerWith([{ ...CONVERSATION, title: 'x'.repeat(50_000_000) }]);
+    await expect.poll(() => log.filter((line) => line.includes('"aborted":true'))).toHaveLength(2);
   });
 
   it('more than there may be is not taken', async () => {

@@ -10,7 +10,7 @@ export type ServerLimits = {
   readonly headerBytes: number;
   /** They have to arrive within this time. */
   readonly headerMs: number;
-  /** A connection on which nothing moves is closed. */
+  /** A connection on which nothing moves is closed, unless its client waits for an answer of this process. */
   readonly idleMs: number;
   readonly connections: number;
   /** Streams of events and waiting polls of one address. */

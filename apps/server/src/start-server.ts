@@ -105,7 +105,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     connections: () => connectionsOf(server),
     isStopping: () => isStopping,
   });
-  attach(server, listener, log);
+  attach(server, listener, { log, limits });
   const address = { url: ownUrl({ host: settings.host, port }), pid };
 
   const stop = (drainMs: number): Promise<void> => {
@@ -196,9 +196,8 @@ function serverOptions({
 async function listen(
   server: Server,
   { host, port }: ServerSettings,
-  { idleMs, connections }: ServerLimits,
+  { connections }: ServerLimits,
 ): Promise<number> {
-  server.setTimeout(idleMs);
   server.maxConnections = connections;
   // Otherwise workers hand a connection that is too many round among themselves. The types of Node lack it.
   Object.assign(server, { dropMaxConnection: true });
@@ -216,7 +215,15 @@ export function notListening(error: unknown): OrionError {
   return new OrionError({ code: 'CONFIG_INVALID', message, hint, cause: error });
 }
 
-function attach(server: Server, listener: RequestListener, log: ServerLog): void {
+function attach(
+  server: Server,
+  listener: RequestListener,
+  { log, limits }: { readonly log: ServerLog; readonly limits: ServerLimits },
+): void {
+  server.setTimeout(limits.idleMs, (socket) => {
+    // A client whose request is here waits for this process, which may wait a minute for its store.
+    if (!listener.isOwing(socket)) socket.destroy();
+  });
   const handle =
     (expectsContinue: boolean) =>
     (request: IncomingMessage, response: ServerResponse): void => {

@@ -1,6 +1,7 @@
 /** Everything between a socket and the routes. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import type { Clock } from '@orion/contracts';
@@ -81,6 +82,13 @@ export class RequestListener {
     return this.#responses.get(socket)?.headersSent === true;
   }
 
+  /** Whether a request that has come whole has no answer yet, and nothing of one is left that its client does not take. */
+  isOwing(socket: Socket): boolean {
+    const response = this.#responses.get(socket);
+    if (response === undefined || response.writableFinished) return false;
+    return response.req.complete && socket.writableLength === 0;
+  }
+
   factsOf(request: IncomingMessage): RequestFacts {
     return this.#facts.get(request) ?? { id: '', client: '', route: NOT_ROUTED };
   }
@@ -154,7 +162,8 @@ export class RequestListener {
     const sentBefore = socket.bytesWritten;
     response.once('close', () => {
       // What is left of a request that was refused may still be found too slow: it has its answer.
-      if (request.complete) this.#responses.delete(socket);
+      if (request.complete && this.#responses.get(socket) === response)
+        this.#responses.delete(socket);
       if (counts) this.#inProgress -= 1;
       if (this.#inProgress === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
       const ms = Math.round(clock.monotonic() - began);
