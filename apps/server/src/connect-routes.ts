@@ -77,6 +77,7 @@ export function connectRoutes(parts: RouteParts): ConnectedRoutes {
   const sessions = countSessions(projects.all, clock);
   const metrics = createMetrics({
     processName: settings.processName,
+    clock,
     workspaces: projects.all,
     sessions,
     requestsInProgress: () => listener.inProgress(),

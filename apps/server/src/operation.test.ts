@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { createOrion } from '@orion/agent';
 import { OrionError } from '@orion/contracts';
-import { createFakeAdapter } from '@orion/testkit';
+import { createFakeAdapter, createFakeClock } from '@orion/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { startServer } from './index.ts';
@@ -17,6 +17,8 @@ import {
   temporaryDirectory,
   TOKEN,
 } from './testing/test-server.ts';
+
+const AWAY = new OrionError({ code: 'STORE_UNAVAILABLE', message: 'away', retryable: true });
 
 describe('health', () => {
   it('needs no token and says what can be used', async () => {
@@ -36,10 +38,7 @@ describe('health', () => {
     let isAway = false;
     const conversations: typeof store.conversations = {
       ...store.conversations,
-      list: (filter) =>
-        isAway
-          ? Promise.reject(new OrionError({ code: 'STORE_UNAVAILABLE', message: 'away' }))
-          : store.conversations.list(filter),
+      list: (filter) => (isAway ? Promise.reject(AWAY) : store.conversations.list(filter)),
     };
     const { ask } = await startTestServer({}, { store: { ...store, conversations } });
     isAway = true;
@@ -154,6 +153,30 @@ describe('metrics', () => {
     expect(text).toContain('orion_not_stored{kind="turnEvents",process="p1"} 0\n');
   });
 
+  it.each([
+    ['fails', () => Promise.reject(AWAY)],
+    ['does not answer', () => Promise.withResolvers<never>().promise],
+  ])('lack only what the store has while it %s', async (_, answer) => {
+    const { store } = await createOrion({ workspace: await temporaryDirectory(), store: 'memory' });
+    const clock = createFakeClock();
+    const asked = Promise.withResolvers<void>();
+    const away = (): Promise<never> => {
+      asked.resolve();
+      return answer();
+    };
+    const approvals = { ...store.approvals, countPending: away };
+    const { ask, orion } = await startTestServer({ clock }, { store: { ...store, approvals } });
+    orion.listSessions = away;
+    const reading = ask('/metrics');
+    await asked.promise;
+    await clock.advance(1_000);
+    const { status, text } = await reading;
+    expect(status).toBe(200);
+    expect(text).toMatch(/^orion_turns\{state="running",\S* 0$/mu);
+    expect(text).toMatch(/^orion_http_requests_in_progress\S* 1$/mu);
+    expect(text).not.toMatch(/^orion_(approvals_pending|write_sessions)\b/mu);
+  });
+
   it('count turns by protocol and outcome, what providers took, and what waits', async () => {
     const usage = { inputTokens: 7, outputTokens: 5, cachedTokens: 3, reasoningTokens: 2 };
     const adapter = createFakeAdapter([
@@ -212,11 +235,7 @@ describe('a start', () => {
   });
 
   it('says that the port is taken', async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => new Promise((resolve) => void other.close(() => resolve(undefined))));
-    const { port } = other.address() as AddressInfo;
-    await expect(startTestServer({ port })).rejects.toMatchObject({
+    await expect(startTestServer({ port: await takenPort() })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: expect.stringContaining('EADDRINUSE'),
     });
@@ -278,6 +297,13 @@ describe('a stop', () => {
     await server.stop();
   });
 });
+
+async function takenPort(): Promise<number> {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise((resolve) => void other.close(() => resolve(undefined))));
+  return (other.address() as AddressInfo).port;
+}
 
 async function openStuck(port: number) {
   const socket = await openSocket(port);

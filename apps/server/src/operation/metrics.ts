@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import type { Orion } from '@orion/agent';
-import type { RunEvent } from '@orion/contracts';
+import type { Clock, RunEvent } from '@orion/contracts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import type { EventStreams } from '../sse/event-streams.ts';
@@ -9,8 +9,9 @@ import type { SessionCounts } from './session-counts.ts';
 import { RESOLUTION_MS } from './event-loop-delay.ts';
 import { countTurns } from './turn-metrics.ts';
 import type { TurnCounts } from './turn-metrics.ts';
+import { withinUnlessDefect } from './within.ts';
 
-/** What Prometheus reads of this process. */
+/** What Prometheus reads of this process. While the store does not answer, only the values that it has are missing. */
 export type Metrics = {
   readonly contentType: string;
   text(): Promise<string>;
@@ -22,6 +23,7 @@ export type Metrics = {
 };
 
 export type MetricsOptions = {
+  readonly clock: Clock;
   readonly processName: string;
   readonly workspaces: readonly Pick<Orion, 'notStored' | 'countSessionBytes'>[];
   readonly sessions: () => Promise<SessionCounts>;
@@ -35,7 +37,7 @@ const NANOSECONDS = 1e9;
 const QUANTILES = [0.5, 0.99, 1];
 
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { workspaces } = options;
+  const { workspaces, clock } = options;
   const registry = new Registry();
   registry.setDefaultLabels({ process: options.processName });
   const registers = [registry];
@@ -86,7 +88,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
     'orion_write_sessions',
     'Stored write sessions.',
     'status',
-    async () => [...(await options.sessions()).byStatus],
+    async () => {
+      const counts = await withinUnlessDefect(clock, () => options.sessions());
+      return counts === 'unavailable' ? [] : [...counts.byStatus];
+    },
   );
   labelled(
     Counter,
@@ -129,7 +134,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       requests.inc({ method, route, status });
       durations.observe({ route }, ms / 1000);
     },
-    turn: countTurns(registers, options.turns),
+    turn: countTurns(registers, options.turns, clock),
     close: () => void delay.disable(),
   };
 }

@@ -1,8 +1,9 @@
 import type { Orion } from '@orion/agent';
 import type { Clock, DiskState, ReadyAnswer, ServiceState } from '@orion/contracts';
-import { limitedSignal, toErrorInfo } from '@orion/contracts';
+import { toErrorInfo } from '@orion/contracts';
 
-const LOOK_MS = 1000;
+import { LOOK_MS, within } from './within.ts';
+
 /** A disk that took something is tried again after this time: each trial writes to it. */
 const DISK_MS = 5000;
 
@@ -88,17 +89,4 @@ async function tryDisks(
 function oneAtATime(call: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null;
   return () => (running ??= call().finally(() => (running = null)));
-}
-
-/** `unavailable` for what fails or takes longer than a second. */
-function within<State>(clock: Clock, look: () => Promise<State>): Promise<State | 'unavailable'> {
-  const limit = limitedSignal(new AbortController().signal, clock, LOOK_MS);
-  return new Promise((resolve) => {
-    const settle = (state: State | 'unavailable'): void => {
-      limit.end();
-      resolve(state);
-    };
-    limit.signal.addEventListener('abort', () => settle('unavailable'), { once: true });
-    look().then(settle, () => settle('unavailable'));
-  });
 }

@@ -42,12 +42,15 @@ it('counts once for all who ask, and then not for twenty times as long as that t
 
 it('asks again after a look that failed', async () => {
   const clock = createFakeClock();
-  const answers = [Promise.reject(new Error('no disk')), Promise.resolve([])];
-  const counts = countSessions(
-    [{ listSessions: () => answers.shift() ?? Promise.resolve([]) }],
-    clock,
-  );
-  await expect(counts()).rejects.toThrow('no disk');
+  let isAway = true;
+  const listSessions = async (): Promise<never[]> => {
+    if (!isAway) return [];
+    await clock.advance(5_000);
+    throw new Error('away');
+  };
+  const counts = countSessions([{ listSessions }], clock);
+  await expect(counts()).rejects.toThrow('away');
+  isAway = false;
   await clock.advance(500);
   expect(await counts()).toEqual({ byStatus: new Map(), unfinished: 0 });
 });

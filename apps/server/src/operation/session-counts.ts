@@ -23,11 +23,15 @@ export function countSessions(
     const began = clock.monotonic();
     if (latest === null || began >= latest.until) {
       const look = { until: Number.POSITIVE_INFINITY, counts: count(workspaces) };
-      const end = (): void => {
+      const end = (times: number): void => {
         const now = clock.monotonic();
-        look.until = now + Math.max(FRESH_MS, PAUSE * (now - began));
+        look.until = now + Math.max(FRESH_MS, times * (now - began));
       };
-      look.counts.then(end, end);
+      // A store that is away takes long to fail, and may be back at once.
+      look.counts.then(
+        () => end(PAUSE),
+        () => end(0),
+      );
       latest = look;
     }
     return latest.counts;

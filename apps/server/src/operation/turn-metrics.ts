@@ -1,6 +1,8 @@
-import type { RunEvent, TurnQueue } from '@orion/contracts';
+import type { Clock, RunEvent, TurnQueue } from '@orion/contracts';
 import { Counter, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
+
+import { withinUnlessDefect } from './within.ts';
 
 export type TurnCounts = {
   readonly running: () => number;
@@ -11,7 +13,11 @@ export type TurnCounts = {
 };
 
 /** What Prometheus reads of the turns of this process. The function it returns is told of each of their events. */
-export function countTurns(registers: Registry[], counts: TurnCounts): (event: RunEvent) => void {
+export function countTurns(
+  registers: Registry[],
+  counts: TurnCounts,
+  clock: Clock,
+): (event: RunEvent) => void {
   const ended = new Counter({
     name: 'orion_turns_total',
     help: 'Turns that ended here, by protocol and outcome.',
@@ -39,7 +45,9 @@ export function countTurns(registers: Registry[], counts: TurnCounts): (event: R
     help: 'Approvals that wait for a person.',
     registers,
     async collect() {
-      this.set(await counts.pendingApprovals());
+      const pending = await withinUnlessDefect(clock, () => counts.pendingApprovals());
+      if (pending === 'unavailable') this.remove();
+      else this.set(pending);
     },
   });
   new Gauge({
