@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { createOrion } from '@orion/agent';
 import { OrionError } from '@orion/contracts';
 import { createFakeAdapter, createFakeClock } from '@orion/testkit';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { PgBoss } from 'pg-boss';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { startServer } from './index.ts';
+import { makeDatabase } from './testing/test-database.ts';
 import {
   codeOf,
   openSocket,
@@ -239,6 +241,20 @@ describe('a start', () => {
       code: 'CONFIG_INVALID',
       message: expect.stringContaining('EADDRINUSE'),
     });
+  });
+
+  it('that cannot take its port leaves no queue at work', async () => {
+    const settings = { databaseUrl: await makeDatabase() };
+    const started = vi.spyOn(PgBoss.prototype, 'start');
+    const stopped = vi.spyOn(PgBoss.prototype, 'stop');
+    onTestFinished(() => void vi.restoreAllMocks());
+    const starting = startTestServer(
+      { port: await takenPort() },
+      { store: undefined as never, settings },
+    );
+    await expect(starting).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(started).toHaveBeenCalledOnce();
+    expect(stopped).toHaveBeenCalledOnce();
   });
 
   it('leaves its address in the state directory until it stops', async () => {

@@ -87,6 +87,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...defined({ queue: options.queue }),
   });
   const port = await listen(server, settings, limits).catch(async (error: unknown) => {
+    await turns.stop(0);
     await turns.hold.release();
     throw error;
   });
