@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -156,10 +156,25 @@ describe('ends', () => {
   );
 
   it('a command whose turn has ended before it began', async () => {
-    expect(await run('sleep 60', { signal: AbortSignal.abort() })).toMatchObject({
+    expect(await run('echo > ran; sleep 60', { signal: AbortSignal.abort() })).toMatchObject({
       reason: 'aborted',
+      output: { bytes: 0 },
+      ended: [],
     });
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'what a sandbox starts only after the request, by asking',
+    async () => {
+      const turn = new AbortController();
+      const line = 'echo $$ > pid; sleep 0.3; sleep 60 & wait $!; echo $?';
+      const running = run(line, { isSandbox: true, signal: turn.signal });
+      await writtenPid();
+      turn.abort();
+      expect((await running).output.head).toMatch(/^143\n/mu);
+    },
+  );
 
   it('one that ignores the request, two seconds later', { tags: ['long'] }, async () => {
     const line = `trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done`;

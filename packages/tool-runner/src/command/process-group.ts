@@ -60,13 +60,17 @@ export type GroupEnd = {
  *    and kept its environment.
  * 2. A process is asked to end by SIGTERM, and ended by SIGKILL two seconds later.
  * 3. Standard output and standard error are one pipe, so that their order is the one in which they were written.
- * 4. It rejects only if the program cannot be started.
+ * 4. It rejects only if the program cannot be started. It does not start one for a signal that is aborted.
  * 5. If this process is killed meanwhile, the same processes are ended by SIGKILL.
  */
 export async function runInGroup(request: GroupRequest): Promise<GroupEnd> {
   const { clock, signal } = request;
   const started = clock.monotonic();
   const output = new BoundedOutput(request.maxOutputBytes);
+  if (signal.aborted) {
+    const nothing = { exitCode: null, signal: null, durationMs: 0, ended: [] };
+    return { reason: 'aborted', ...nothing, output: output.result() };
+  }
   const mark = `${MARK}=${request.id}`;
   // The inner shell joins the two outputs before it becomes the program.
   const child = spawn('/bin/sh', ['-c', 'exec "$0" "$@" 2>&1', ...request.command], {
@@ -131,14 +135,24 @@ async function endGroup(
   group: number,
   { clock, isSandbox = false }: Pick<GroupRequest, 'clock' | 'isSandbox'>,
 ): Promise<void> {
-  if (isSandbox) {
-    for (const { pid } of await processesOfGroup(group)) if (pid !== group) kill(pid, 'SIGTERM');
-  } else {
-    kill(-group, 'SIGTERM');
-  }
+  if (!isSandbox) kill(-group, 'SIGTERM');
+  const asked = new Set([group]);
   const deadline = clock.monotonic() + GRACE_MS;
-  while ((await hasMembers(group)) && clock.monotonic() < deadline) await sleep(clock, LOOK_MS);
+  for (;;) {
+    // A sandbox that has just been started puts the command inside only after the first look.
+    if (isSandbox) await askOthers(group, asked);
+    if (!(await hasMembers(group)) || clock.monotonic() >= deadline) break;
+    await sleep(clock, LOOK_MS);
+  }
   kill(-group, 'SIGKILL');
+}
+
+/** Asks each member of the group to end that is not in `asked`, and puts it there. */
+async function askOthers(group: number, asked: Set<number>): Promise<void> {
+  for (const { pid } of await processesOfGroup(group)) {
+    if (!asked.has(pid)) kill(pid, 'SIGTERM');
+    asked.add(pid);
+  }
 }
 
 /**

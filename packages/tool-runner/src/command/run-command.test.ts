@@ -239,6 +239,29 @@ it('is cancelled with its turn', async () => {
   expect(await running).toMatchObject([{ success: false, error: { code: 'ABORTED' } }]);
 });
 
+it('is not run when its turn ends before it has begun, and looks at protected paths all the same', async () => {
+  const turn = new AbortController();
+  let settled = 0;
+  const running = tool({
+    async guard() {
+      turn.abort();
+      return {
+        scope: { root, hidden: [], readOnly: [], allowNetwork: false },
+        async settle() {
+          settled += 1;
+          return { changes: [], truncated: false };
+        },
+      };
+    },
+  }).execute(
+    { command: 'touch ran; sleep 60' },
+    { projectId: 'p', requestId: 'r', toolCallId: '1', mode: 'act', signal: turn.signal },
+  );
+  await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
+  expect(settled).toBe(1);
+  expect(existsSync(join(root, 'ran'))).toBe(false);
+});
+
 const CHANGES: readonly ProtectedChange[] = [
   { path: '.npmrc', change: 'created', movedTo: '.orion/set_aside/1/.npmrc', restored: false },
   { path: '.git', change: 'removed', movedTo: null, restored: true },
