@@ -199,6 +199,25 @@ it('shows up to 4,000 characters whole, and of more both ends', async () => {
   });
 });
 
+it('says how a long line ended, and keeps the line whole', async () => {
+  const line = `exit 3 # ${'"\u0001'.repeat(20_000)}`;
+  const { result, stored } = await output({ command: line });
+  expect(result).toMatchObject({ exit_code: 3, output: '', command: expect.stringMatching(/…$/u) });
+  expect((result as { command: string }).command.length).toBeLessThanOrEqual(1_001);
+  expect(JSON.stringify(result).length).toBeLessThan(16_384);
+  expect(stored).toMatchObject({ command: line, exit_code: 3 });
+});
+
+it.each([
+  ['control characters', "head -c 4000 /dev/zero | tr '\\0' '\\1'"],
+  ['emojis', 'i=0; while [ $i -lt 2000 ]; do printf 😀; i=$((i+1)); done'],
+])('shows an output of %s in a result that is not too large', async (name, line) => {
+  const { result, stored } = await output({ command: line });
+  expect(JSON.stringify(result).length).toBeLessThan(16_384);
+  expect(result).toHaveProperty(name === 'emojis' ? 'output' : 'output_end');
+  expect((stored as { output: string }).output).toHaveLength(4_000);
+});
+
 it('leaves the middle of an output beyond 16 MiB out, and counts it', async () => {
   const { stored } = await output({ command: 'yes | head -c 17000000' });
   const limit = 16 * 1024 * 1024;

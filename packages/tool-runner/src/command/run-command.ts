@@ -25,6 +25,10 @@ const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const MAX_LINE_BYTES = 131_071;
 /** Of the beginning and of the end of an output that the model reads at once. */
 const SHOWN_CHARACTERS = 2_000;
+/** Of the line, which the model has written itself. */
+const SHOWN_LINE = 1_000;
+/** Of the JSON of what is shown, for each character: a control character takes six. All of it stays below what a result may have. */
+const JSON_RATIO = 2.5;
 /** What ending a command takes beyond its own limit: the registry's limit is only a second net. */
 const ENDING_MS = 10_000;
 
@@ -69,7 +73,8 @@ type Protections =
  * `run_command`: one shell line in the workspace.
  *
  * 1. The result says how the command ended and which protections held; a sandbox that could not be had is named.
- * 2. The model reads the first and last 2,000 characters at most; up to 16 MiB are stored.
+ * 2. The model reads the first and last 2,000 characters at most, and how the command ended, however long its line is;
+ *    up to 16 MiB are stored.
  * 3. Nothing of the command runs on when the call has its result.
  * 4. While it runs, a person sees how long and its latest line.
  * 5. What it did to protected paths is taken back in a sandbox, and part of the result in any case.
@@ -167,7 +172,7 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
       const facts = { ...factsOf(line, end, protections), ...protectedFacts(changes, inside) };
       const output = redacted(end.output, options.redact);
       return {
-        result: { ...facts, ...shownOutput(output) },
+        result: { ...facts, command: shownLine(line), ...shownOutput(output) },
         stored: { ...facts, ...storedOutput(output) },
       };
     },
@@ -220,17 +225,49 @@ function redacted(output: CapturedOutput, redact: Redact = String): CapturedOutp
   return { ...output, head: redact(output.head), tail: redact(output.tail) };
 }
 
+function shownLine(line: string): string {
+  const start = beginning(line, SHOWN_LINE);
+  return start.length === line.length ? line : `${start}…`;
+}
+
 /** The beginning and the end, for the model. */
 function shownOutput({ head, tail, bytes, omittedBytes }: CapturedOutput): JsonObject {
-  if (omittedBytes === 0 && head.length <= 2 * SHOWN_CHARACTERS) return { output: head };
-  const end = omittedBytes === 0 ? head : tail;
-  const start = isHighSurrogate(head.charCodeAt(SHOWN_CHARACTERS - 1)) ? 1 : 0;
-  const rest = isLowSurrogate(end.charCodeAt(end.length - SHOWN_CHARACTERS)) ? 1 : 0;
+  if (omittedBytes === 0 && beginning(head, 2 * SHOWN_CHARACTERS).length === head.length) {
+    return { output: head };
+  }
   return {
-    output_start: head.slice(0, SHOWN_CHARACTERS - start),
-    output_end: end.slice(end.length - SHOWN_CHARACTERS + rest),
+    output_start: beginning(head, SHOWN_CHARACTERS),
+    output_end: ending(omittedBytes === 0 ? head : tail, SHOWN_CHARACTERS),
     output_bytes: bytes,
   };
+}
+
+function beginning(text: string, limit: number): string {
+  const count = countShown(limit, (at) => text.charAt(at));
+  return text.slice(0, isHighSurrogate(text.charCodeAt(count - 1)) ? count - 1 : count);
+}
+
+function ending(text: string, limit: number): string {
+  const from = text.length - countShown(limit, (at) => text.charAt(text.length - 1 - at));
+  return text.slice(isLowSurrogate(text.charCodeAt(from)) ? from + 1 : from);
+}
+
+/** How many characters fit into the limit and its JSON; `characterAt` is empty beyond the last one. */
+function countShown(limit: number, characterAt: (at: number) => string): number {
+  let count = 0;
+  let json = 0;
+  for (; count < limit; count += 1) {
+    const character = characterAt(count);
+    // Half of a pair would be escaped alone.
+    json += isPaired(character) ? 1 : JSON.stringify(character).length - 2;
+    if (character === '' || json > limit * JSON_RATIO) break;
+  }
+  return count;
+}
+
+function isPaired(character: string): boolean {
+  const code = character.charCodeAt(0);
+  return isHighSurrogate(code) || isLowSurrogate(code);
 }
 
 /** Everything that was kept, for whoever looks closer. */
