@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 
 /**
  * A line on the pipe says that there is nothing to do; its end without a line, that the process which held it is gone.
@@ -16,14 +17,14 @@ done`;
  * `release`, even by SIGKILL.
  */
 export function guardGroup(group: number, variable: string, path = ''): { release(): void } {
-  const guard = spawn('/bin/sh', ['-c', SCRIPT, String(group), variable], {
+  const guard: ChildProcess = spawn('/bin/sh', ['-c', SCRIPT, String(group), variable], {
     env: { PATH: path },
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
-  // Without a guard only a sudden end leaves something behind.
+  // Without a guard only a sudden end leaves something behind. One that cannot be started may have no pipe.
   guard.on('error', () => undefined);
-  guard.stdin.on('error', () => undefined);
+  guard.stdin?.on('error', () => undefined);
   guard.unref();
-  return { release: () => guard.stdin.end('\n') };
+  return { release: () => guard.stdin?.end('\n') };
 }

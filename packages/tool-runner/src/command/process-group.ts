@@ -79,6 +79,8 @@ export async function runInGroup(request: GroupRequest): Promise<GroupEnd> {
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
   });
+  // Without a free descriptor it has no streams; whatever it does comes after this.
+  await once(child, 'spawn');
   const ended = new AbortController();
   const exit = new Promise<{ exitCode: number | null; signal: string | null }>((settle) => {
     child.once('exit', (exitCode, by) => {
@@ -91,7 +93,6 @@ export async function runInGroup(request: GroupRequest): Promise<GroupEnd> {
     request.onOutput?.(chunk);
   });
   child.stdout.on('error', () => undefined);
-  await once(child, 'spawn');
   const group = child.pid;
   if (group === undefined) throw new Error('a process without a number');
   const guard = guardGroup(group, mark, request.environment['PATH']);

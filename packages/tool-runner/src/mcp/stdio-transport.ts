@@ -77,14 +77,15 @@ export class StdioTransport implements Transport {
       stdio: 'pipe',
       detached: true,
     });
-    for (const stream of [child.stdin, child.stdout, child.stderr]) {
-      stream.on('error', () => undefined);
-    }
     try {
+      // Without a free descriptor it has no streams.
       await once(child, 'spawn');
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       throw new ServerBroke(`its command cannot be started (${code ?? 'unknown reason'})`);
+    }
+    for (const stream of [child.stdin, child.stdout, child.stderr]) {
+      stream.on('error', () => undefined);
     }
     this.#child = child;
     if (child.pid !== undefined) {
