@@ -107,7 +107,7 @@ export async function runInGroup(request: GroupRequest): Promise<GroupEnd> {
 
   // What the program has left behind holds the pipe open, or does not.
   if (!child.stdout.closed) await sleep(clock, DRAIN_MS, closing(child.stdout));
-  const left = await processesOfGroup(group);
+  const left = await processesOfGroup(group).catch(() => []);
   if (await hasMembers(group)) await endGroup(group, request);
   const escaped = await endMarked(mark, clock);
   guard.release();
@@ -150,7 +150,7 @@ async function endGroup(
 
 /** Asks each member of the group to end that is not in `asked`, and puts it there. */
 async function askOthers(group: number, asked: Set<number>): Promise<void> {
-  for (const { pid } of await processesOfGroup(group)) {
+  for (const { pid } of await processesOfGroup(group).catch(() => [])) {
     if (!asked.has(pid)) kill(pid, 'SIGTERM');
     asked.add(pid);
   }
@@ -159,14 +159,15 @@ async function askOthers(group: number, asked: Set<number>): Promise<void> {
 /**
  * Ends the processes that have left the group, and returns them. It looks twice, and again after each find: a process
  * that is just becoming another program has no environment for a moment, and one may start others while it is ended.
+ * A look that fails is none.
  */
 async function endMarked(mark: string, clock: Clock): Promise<readonly NamedProcess[]> {
   const found: NamedProcess[] = [];
   for (let rounds = 0, looks = 0; looks < 2 && rounds < MAX_ROUNDS; rounds += 1) {
-    const marked = await processesMarked(mark);
-    for (const { pid } of marked) kill(pid, 'SIGKILL');
-    found.push(...marked);
-    looks = marked.length === 0 ? looks + 1 : 0;
+    const marked = await processesMarked(mark).catch(() => null);
+    for (const { pid } of marked ?? []) kill(pid, 'SIGKILL');
+    found.push(...(marked ?? []));
+    looks = marked?.length === 0 ? looks + 1 : 0;
     if (looks < 2) await sleep(clock, LOOK_MS);
   }
   return found;
@@ -174,9 +175,12 @@ async function endMarked(mark: string, clock: Clock): Promise<readonly NamedProc
 
 /** A signal reaches zombies, too; where processes can be listed, those do not count. */
 async function hasMembers(group: number): Promise<boolean> {
-  return process.platform === 'linux'
-    ? (await processesOfGroup(group)).length > 0
-    : kill(-group, 0);
+  if (process.platform !== 'linux') return kill(-group, 0);
+  try {
+    return (await processesOfGroup(group)).length > 0;
+  } catch {
+    return kill(-group, 0);
+  }
 }
 
 /** Whether there was anything to send it to. */

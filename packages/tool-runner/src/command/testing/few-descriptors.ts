@@ -52,6 +52,7 @@ const run = async (timeoutMs: number, line: string): Promise<string> => {
 };
 await run(5_000, 'true');
 const command = await outcomeOf(() => run(100, 'sleep 60 & exec sleep 60'));
+const background = await outcomeOf(() => run(5_000, 'sleep 60 > /dev/null &'));
 const server = await outcomeOf(async () => {
   await transport.start();
   return 'started';
@@ -62,4 +63,4 @@ const left = [
   ...(await processesMarked(`ORION_MCP_SERVER=${id}`)),
 ];
 for (const { pid } of left) process.kill(pid, 'SIGKILL');
-process.stdout.write(JSON.stringify({ command, server, left: left.length }));
+process.stdout.write(JSON.stringify({ command, background, server, left: left.length }));
