@@ -291,5 +291,6 @@ function summarizeCommand(result: JsonValue): string {
       : signal !== undefined
         ? `ended by ${signal}`
         : `exit code ${exitCode}`;
-  return `${protectedSentence(facts)} ${command}: ${end} after ${(ms / 1_000).toFixed(1)} s`.trim();
+  // The end comes first: a long line is cut.
+  return `${protectedSentence(facts)} ${end} after ${(ms / 1_000).toFixed(1)} s: ${command}`.trim();
 }
