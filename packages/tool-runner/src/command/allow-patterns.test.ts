@@ -104,6 +104,21 @@ it.each(RUN_OTHERS.split(' '))('warns of what %s may run', (program) => {
   expect(createAllowList([`${program} a *`, program]).warnings).toHaveLength(1);
 });
 
+it.each([
+  'pnpm --filter web *',
+  'git -C app *',
+  'git -c *',
+  'npm exec *',
+  '/usr/bin/docker run * x',
+])('warns of %s', (pattern) => {
+  expect(createAllowList([pattern]).warnings).toHaveLength(1);
+});
+
+it('does not warn of an option that leaves nothing open', () => {
+  const patterns = ['git --version', 'pnpm --filter web test', 'npm exec tsc', 'docker ps *'];
+  expect(createAllowList(patterns).warnings).toEqual([]);
+});
+
 it.each('bun cargo deno docker git go npm pnpm podman yarn'.split(' '))(
   'warns of what a subcommand of %s may run, unless it is named',
   (program) => {

@@ -14,6 +14,14 @@ const RUNS_OTHERS = new Set(
 /** Programs some of whose subcommands or leading options do the same: here the subcommand has to be named. */
 const HAS_SUBCOMMANDS = new Set('bun cargo deno docker git go npm pnpm podman yarn'.split(' '));
 
+/** Subcommands of these that run whatever comes behind them. */
+const RUN_OTHERS = new Set(
+  (
+    'bun x,deno eval,deno run,docker exec,docker run,go run,npm exec,npm x,pnpm dlx,pnpm exec,podman exec,podman run,' +
+    'yarn dlx,yarn exec'
+  ).split(','),
+);
+
 /** No word has it: a line with control characters is opaque. */
 const BETWEEN_WORDS = '\0';
 
@@ -48,9 +56,12 @@ export function createAllowList(patterns: readonly string[]): AllowList {
     warnings: patterns.flatMap((pattern) => {
       const [program = '', subcommand = ''] = pattern.trim().split(/\s+/);
       const name = program.slice(program.lastIndexOf('/') + 1);
+      const hasSubcommand = !subcommand.includes('*') && !subcommand.startsWith('-');
       const isOpen =
-        (RUNS_OTHERS.has(withoutVersion(name)) && pattern.includes('*')) ||
-        (HAS_SUBCOMMANDS.has(name) && subcommand.includes('*'));
+        pattern.includes('*') &&
+        (RUNS_OTHERS.has(withoutVersion(name)) ||
+          RUN_OTHERS.has(`${name} ${subcommand}`) ||
+          (HAS_SUBCOMMANDS.has(name) && !hasSubcommand));
       return isOpen
         ? [`The pattern "${pattern}" allows any command, since ${name} can run other programs.`]
         : [];
