@@ -124,8 +124,8 @@ function listOperation({ store, everyProject = false }: OutputOptions): OutputOp
       const { outputs, total, damaged } = await store.list({
         ...filter,
         ...defined({
-          after: after === undefined ? undefined : millisecondsOf(after),
-          before: before === undefined ? undefined : millisecondsOf(before),
+          after: after === undefined ? undefined : wholeNumber(Math.floor(millisecondsOf(after))),
+          before: before === undefined ? undefined : wholeNumber(Math.ceil(millisecondsOf(before))),
           order: sort,
           project_id: everyProject ? undefined : projectId,
         }),
@@ -310,6 +310,11 @@ function listed(output: StoredToolOutput, previewLength: number): JsonObject {
 
 function millisecondsOf(time: number): number {
   return time < FIRST_MILLISECOND_TIME ? time * 1_000 : time;
+}
+
+/** A number that every store can compare; no time lies beyond. */
+function wholeNumber(value: number): number {
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, value));
 }
 
 function notFound(message: string): OrionError {

@@ -2,6 +2,8 @@
 import type { JsonObject } from '@orion/contracts';
 
 const MAX_PATHS = 50;
+/** No store has more outputs, and every one can count so far. */
+const MAX_OFFSET = 1_000_000_000;
 
 const ID = { type: 'string', description: 'The stored output; the latest one when left out' };
 const CONVERSATION = {
@@ -23,7 +25,7 @@ export const LIST_PARAMETERS: JsonObject = closed({
   before: { type: 'number', description: 'Only older ones: seconds or milliseconds since 1970' },
   sort: { enum: ['newest', 'oldest'], default: 'newest' },
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-  offset: { type: 'integer', minimum: 0, default: 0 },
+  offset: { type: 'integer', minimum: 0, maximum: MAX_OFFSET, default: 0 },
   preview_length: { type: 'integer', minimum: 0, maximum: 500, default: 100 },
 });
 

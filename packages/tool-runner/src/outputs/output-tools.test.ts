@@ -10,9 +10,15 @@ import { askOutputs, createOutputTools } from './output-tools.ts';
 
 const store = createMemoryOutputs();
 const traverser = createLazyTraverser(systemClock);
+/** What the store was asked for. */
+const asked: unknown[] = [];
 /** Of one record the parameters are no JSON. */
 const reader = {
   ...store,
+  list(filter: Parameters<typeof store.list>[0]) {
+    asked.push(filter.after, filter.before);
+    return store.list(filter);
+  },
   async read(id: string) {
     const texts = await store.read(id);
     return texts !== null && id === 'misnamed' ? { ...texts, parameters: '{' } : texts;
@@ -142,6 +148,18 @@ test('R211: read, whole or in parts by code points', async () => {
     text: '😀ä😀',
   });
   expect(await ask('read', { id: 'long', offset: 99_999 })).toMatchObject({ text: '' });
+});
+
+test('R206: the store is asked for whole milliseconds', async () => {
+  asked.length = 0;
+  await run('list', { after: 1_699_999_999_999.5, before: 1_700_000_000_000.5 });
+  await run('list', { after: -1e300, before: 1e300 });
+  expect(asked).toEqual([
+    1_699_999_999_999,
+    1_700_000_000_001,
+    Number.MIN_SAFE_INTEGER,
+    Number.MAX_SAFE_INTEGER,
+  ]);
 });
 
 test('R206: times in seconds are times, too, and bounds are exclusive', async () => {
