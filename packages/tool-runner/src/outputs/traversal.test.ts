@@ -85,6 +85,8 @@ describe('count (R209)', () => {
     [{ path: '$.items[*].id', count: 'matches', filter: '@ > 7' }, 2],
     [{ path: '$.items[*].tags', count: 'nested_total' }, 3],
     [{ path: '$.items[*].tags', count: 'nested_total', filter: `@ != 'x'` }, 2],
+    [{ path: '$.items', filter: String.raw`@.type != '\'$' && @.type != "$"` }, 3],
+    [{ path: '$.items[?@.id > $.items[0].id]', count: 'matches' }, 2],
     [{ path: '$.none' }, 0],
     [{ path: '$.none', count: 'nested_total' }, 0],
   ])('counts %j', (query, expected) => {
@@ -108,6 +110,8 @@ describe('count (R209)', () => {
     [[{ path: '$.items[0].gone', count: 'nested_total' }], /it holds null/],
     [[{ path: '$.items' }, { path: '$.items' }], /Two queries have the name/],
     [[{ path: '$.items', filter: '@.' }], /is not a JSONPath/],
+    [[{ path: '$.items', filter: '@.id > $.items[0].id' }], /names the document \(\$\)/],
+    [[{ path: '$.items', filter: String.raw`@.type == "\"$'" && @ != $` }], /names the document/],
   ])('refuses %j', (queries, message) => {
     expect(() => ask({ kind: 'count', queries })).toThrow(message);
   });

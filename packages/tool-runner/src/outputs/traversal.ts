@@ -129,6 +129,12 @@ function countOf(
 ): number {
   const values = nodesAt(document, path).map(valueOf);
   const holds = filter === undefined ? null : compile(`$[?${filter}]`);
+  if (filter !== undefined && hasRoot(filter)) {
+    throw new TraversalError(
+      `The filter ${JSON.stringify(filter)} names the document ($), which it cannot see.`,
+      'Write it into the path, such as $.items[?@.price > $.limit], and count the matches.',
+    );
+  }
   const among = (children: JsonValue): number =>
     holds === null ? childrenOf(children).length : holds.query(children as never).length;
   if (kind === 'matches') return among(values);
@@ -141,6 +147,11 @@ function countOf(
     );
   }
   return values.reduce<number>((sum, value) => sum + among(value), 0);
+}
+
+/** Whether a filter has a `$` outside of its strings. */
+function hasRoot(filter: string): boolean {
+  return filter.replaceAll(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/gu, '').includes('$');
 }
 
 function sample(document: JsonValue, question: SampleQuestion): JsonObject {
