@@ -95,10 +95,9 @@ it.skipIf(process.platform !== 'linux')('does not wait longer than 5 s for its t
     schedule: (milliseconds, callback) =>
       systemClock.schedule(milliseconds === 5_000 ? 100 : milliseconds, callback),
   };
-  expect(await findSandbox(`${folder}:${PATH}`, { root, clock, signal: never })).toEqual({
-    kind: 'none',
-    because: 'bubblewrap does not work here',
-  });
+  await expect(
+    findSandbox(`${folder}:${PATH}`, { root, clock, signal: never }),
+  ).rejects.toMatchObject({ code: 'TOOL_FAILED', message: expect.stringContaining('5 s') });
 });
 
 it.skipIf(process.platform !== 'linux')('is found while another trial ends', async () => {
@@ -126,6 +125,27 @@ it('is not looked for where there is no bubblewrap', async () => {
   } finally {
     Object.defineProperty(process, 'platform', platform);
   }
+});
+
+it.runIf(isPossible)('shows a workspace in a hidden place, and nothing beside it', async () => {
+  const hidden = [join(home, '.codex'), join(home, '.codex/worktrees')];
+  const inside = join(home, '.codex/worktrees/x');
+  mkdirSync(join(inside, '.orion'), { recursive: true });
+  writeFileSync(join(inside, '.orion/state'), 'canary\n');
+  writeFileSync(join(home, '.codex/auth.json'), 'canary\n');
+  const line = 'ls -A . .. ../.. .orion; echo x > new; echo x > ../beside; cat ../../auth.json';
+  const scope = { root: inside, hidden: [...hidden, join(inside, '.orion')] };
+  const { output, exitCode } = await run(line, scope);
+  expect(exitCode).not.toBe(null);
+  expect(output.head).toMatch(/^\.:\n\.orion\n\n\.\.:\nx\n\n\.\.\/\.\.:\nworktrees\n\n\.orion:\n/u);
+  expect(output.head).not.toContain('canary');
+  expect(readFileSync(join(inside, 'new'), 'utf8')).toBe('x\n');
+  expect(existsSync(join(home, '.codex/worktrees/beside'))).toBe(false);
+  const itself = await run('ls -A .orion; ls -A', {
+    ...scope,
+    hidden: [inside, join(inside, '.orion')],
+  });
+  expect(itself.output.head).toBe('.orion\nnew\n');
 });
 
 it('does not look for a program in the folder it is in', async () => {

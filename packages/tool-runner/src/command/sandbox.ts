@@ -82,7 +82,7 @@ export function secretPlaces(home: string): readonly string[] {
 
 /**
  * Looks for bubblewrap and has it run a trial: where it is installed, user namespaces may still be forbidden. Rejects with
- * ABORTED.
+ * ABORTED, and with TOOL_FAILED for a trial that takes too long, which says nothing about the machine.
  *
  * @param path The variable `PATH`.
  */
@@ -113,6 +113,13 @@ export async function findSandbox(
   if (trial.reason === 'aborted') {
     throw new OrionError({ code: 'ABORTED', message: 'The trial of the sandbox was cancelled.' });
   }
+  if (trial.reason === 'timeout') {
+    throw new OrionError({
+      code: 'TOOL_FAILED',
+      message: `The trial of the sandbox took longer than ${TRIAL_MS / 1_000} s: the machine may be busy.`,
+      hint: 'Try again; the sandbox is tried anew.',
+    });
+  }
   if (trial.exitCode === 0) return { kind: 'bubblewrap', program };
   const said = trial.output.head.trim();
   return {
@@ -126,7 +133,7 @@ export async function findSandbox(
  *
  * 1. Everything is read-only but `root` and an empty `/tmp`; `/run` is empty, since a socket in it can be used however
  *    its folder is mounted.
- * 2. What is hidden is empty inside, and what is read-only stays so below `root`.
+ * 2. What is hidden is empty inside, but for `root` where that lies in it; what is read-only stays so below `root`.
  * 3. Processes and System V IPC outside cannot be seen; nor, unless it is allowed, any network, its abstract sockets included.
  * 4. Everything inside ends with bubblewrap, and bubblewrap with this process.
  * 5. Nothing inside can change these mounts: of the capabilities that root would keep, only those to reach files are left.
@@ -136,7 +143,13 @@ export async function sandboxed(
   scope: SandboxScope,
   command: readonly [string, ...string[]],
 ): Promise<[string, ...string[]]> {
-  const hidden = await existing(scope.hidden);
+  const { root } = scope;
+  const all = await existing(scope.hidden);
+  // What is empty has no place to cover; but below the workspace, which is put back into it.
+  const isCovered = (path: string): boolean =>
+    all.some((by) => isBelow(path, by.path) && (!isBelow(path, root) || isBelow(by.path, root)));
+  const hidden = all.filter(({ path }) => path !== root && !isCovered(path));
+  const around = hidden.filter(({ path }) => isBelow(root, path)).map(({ path }) => path);
   const readOnly = await existing(scope.readOnly);
   // As a workspace, the machine may be changed, but its devices, processes and sockets stay out.
   const isMachine = scope.root === '/';
@@ -155,9 +168,17 @@ export async function sandboxed(
     ? ['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve']
     : ['--unshare-net'];
   const own = isMachine ? [] : ['--bind', scope.root, scope.root];
-  const workspace = [...own, '--chdir', scope.root];
+  // A workspace in a hidden place is put back into it, without what lies beside it.
+  const workspace = [
+    ...around.flatMap((path) => ['--tmpfs', path]),
+    ...own,
+    ...around.flatMap((path) => ['--remount-ro', path]),
+    '--chdir',
+    root,
+  ];
   const readable = readOnly.flatMap(({ path }) => ['--ro-bind', path, path]);
-  const covered = hidden.flatMap(({ path, isFolder }) =>
+  const within = hidden.filter(({ path }) => !around.includes(path));
+  const covered = within.flatMap(({ path, isFolder }) =>
     isFolder ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path],
   );
   const ends = ['--unshare-pid', '--unshare-ipc', '--die-with-parent'];
@@ -175,6 +196,10 @@ export async function sandboxed(
     capabilities,
   ].flat();
   return [program, ...options, '--', ...command];
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path !== folder && path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 }
 
 /** Those that exist, resolved: a mount is made where a link leads. */
