@@ -182,6 +182,8 @@ describe('sample (R210)', () => {
       7, 8,
     ]);
     expect(sampled({ path: '$.none' }, document)).toMatchObject({ items: [], total: 0 });
+    expect(sampled({ path: '$.items[?@.id == 8]' }, document).items).toMatchObject([{ id: 8 }]);
+    expect(sampled({ path: '$.items[*]' }, { items: [[1, 2]] }).items).toEqual([[1, 2]]);
   });
 
   it.each([

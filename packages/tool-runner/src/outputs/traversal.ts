@@ -158,8 +158,10 @@ function sample(document: JsonValue, question: SampleQuestion): JsonObject {
   const { path = '$', method = 'random', size = DEFAULT_SAMPLE_SIZE, seed = 0 } = question;
   const nodes = nodesAt(document, path).map(valueOf);
   const [only] = nodes;
-  const items = nodes.length === 1 && isArray(only) ? only : nodes;
-  if (items === nodes && nodes.length === 1) {
+  // Several matches are the items, also where there is but one.
+  const isOne = nodes.length === 1 && compile(path).singularQuery();
+  const items = isOne && isArray(only) ? only : nodes;
+  if (items === nodes && isOne) {
     throw new TraversalError(
       `There is nothing to sample at ${path}: it holds ${article(typeOf(only ?? null))}.`,
       'Name the path of an array, or one with several matches such as $.items[*].',
