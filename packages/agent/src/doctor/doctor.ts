@@ -89,7 +89,11 @@ export async function* diagnose(request: DiagnosisRequest): AsyncGenerator<Findi
   for (const { name } of configuration.mcp.servers) {
     yield await inspectServer(request, configuration, name);
   }
-  yield await inspectSandbox(request, configuration, settings);
+  try {
+    yield await inspectSandbox(request, configuration, settings);
+  } catch (error) {
+    yield problem('sandbox', toErrorInfo(error));
+  }
 }
 
 function problem(area: Finding['area'], { code, message, hint }: ErrorInfo): Finding {
