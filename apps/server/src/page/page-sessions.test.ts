@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 
 import type { PageAccess } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
+import type { FakeClock } from '@orion/testkit';
 import { describe, expect, it } from 'vitest';
 
 import { PageSessions } from './page-sessions.ts';
@@ -14,10 +15,10 @@ function setUp({ token = 'a token of the server' } = {}) {
   const clock = createFakeClock();
   const stored: PageAccess[] = [];
   const latest = (): PageAccess => stored.at(-1) ?? { generation: 0, ended: {} };
-  const open = (with_: { token?: string } = {}): PageSessions =>
+  const open = (with_: { token?: string; clock?: FakeClock } = {}): PageSessions =>
     new PageSessions({
       token: with_.token ?? token,
-      clock,
+      clock: with_.clock ?? clock,
       access: latest(),
       read: () => Promise.resolve(latest()),
       update: (change) => {
@@ -96,6 +97,14 @@ describe('a session of the page', () => {
     const bearer = bearerOf(sessions.create());
     expect(open().accepts(bearer)).toBe(true);
     expect(open({ token: 'a new token' }).accepts(bearer)).toBe(false);
+  });
+
+  it('begins at once also for a server whose clock is a little behind', () => {
+    const { sessions, clock, open } = setUp();
+    const bearer = bearerOf(sessions.create());
+    const acceptedBehind = (milliseconds: number): boolean =>
+      open({ clock: createFakeClock(clock.now() - milliseconds) }).accepts(bearer);
+    expect([acceptedBehind(200), acceptedBehind(60_000)]).toEqual([true, false]);
   });
 
   it.each([

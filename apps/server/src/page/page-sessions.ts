@@ -144,7 +144,9 @@ export class PageSessions {
   #isAlive(id: string): boolean {
     const beganAt = beganAtOf(id);
     const now = this.#now();
-    if (!(beganAt <= now && now - beganAt < LONGEST_MS) || this.#hasEnded(id)) return false;
+    // The clock of the server that began it may be ahead of this one.
+    if (!(beganAt - now < MINUTE_MS && now - beganAt < LONGEST_MS) || this.#hasEnded(id))
+      return false;
     // A process that has just started does not know when a session was used last.
     const usedAt = Math.max(this.#lastUsed.get(id) ?? this.#startedAt, this.#notedAt(id));
     return now - usedAt < IDLE_MS;
