@@ -190,6 +190,7 @@ describe('Markdown of a model', () => {
     expect(levels('# a\n### b\n\n###### c')).toBe('h2 h3 h4');
     expect(levels('a\n===\n\n#### b\n\nc\n---\n\n### d')).toBe('h2 h3 h3 h4');
     expect(levels('> # a\n> ## b\n\n#### c')).toBe('h2 h3 h4');
+    expect(levels('a\n  ===  \n\n-\t# b\n\n#### c')).toBe('h2 h2 h3');
     // Neither of these is a heading.
     expect(levels('```\n# a\n```\n\n---\n\n### b')).toBe('h2');
   });
@@ -207,9 +208,13 @@ describe('Markdown of a model', () => {
     ['list items', '- a\n'.repeat(3000)],
     ['blank lines', '\n'.repeat(100_000)],
     ['backslashes', '\\'.repeat(19_000)],
+    ['blanks in a line', `text\n${' '.repeat(100_000)}x`],
+    ['blanks behind a mark', `-${' '.repeat(100_000)}`],
+    ['marks of lists', `${'- '.repeat(9_000)}x`],
   ])('takes no second of the processor for %s', (_name, text) => {
     const before = process.cpuUsage();
     expect(textIn(draw(text)).length).toBeGreaterThanOrEqual(0);
+    expect(levelsBefore(blocksOf(text)).length).toBeGreaterThan(0);
     expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
   });
 });

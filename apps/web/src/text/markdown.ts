@@ -104,14 +104,22 @@ export function levelsBefore(sources: readonly string[]): readonly number[] {
   let level = 1;
   return sources.map((source) => {
     const before = level;
-    for (const [, marks, underline] of FENCE.test(source) ? [] : source.matchAll(HEADING))
-      level = levelOf(marks?.length ?? (underline?.startsWith('=') === true ? 1 : 2), level);
+    if (FENCE.test(source) || isTooMuch(source)) return before;
+    let isBelowText = false;
+    for (const line of source.split('\n').map((each) => each.trim())) {
+      const [, marks] = HEADING.exec(line) ?? [];
+      if (marks !== undefined) level = levelOf(marks.length, level);
+      else if (isBelowText && UNDERLINE.test(line))
+        level = levelOf(line.startsWith('=') ? 1 : 2, level);
+      isBelowText = line !== '';
+    }
     return before;
   });
 }
 
-const HEADING =
-  /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)]))*[ \t]*(?:(#{1,6})(?:[ \t]|$)|(?<=\S[ \t]*\n[ \t]*)(=+|-+)[ \t]*$)/gmu;
+/** Of a line without the blanks around it. */
+const HEADING = /^(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]*)*(#{1,6})(?:[ \t]|$)/u;
+const UNDERLINE = /^(?:=+|-+)$/u;
 
 function levelOf(depth: number, before: number): number {
   return Math.min(depth + 1, before + 1, 6);

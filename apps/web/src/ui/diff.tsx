@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { memo, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 
 import { foldEmpty, isEmptyLine } from '../text/shown-text.ts';
@@ -20,8 +20,11 @@ export type DiffProps = {
   readonly hasCrlf?: boolean;
 };
 
-/** A unified diff of the server. Every character that is not seen is drawn as an escape, and padding is counted. */
-export function Diff({
+/**
+ * A unified diff of the server. Every character that is not seen is drawn as an escape, and padding is counted. Drawn
+ * again only for another text: what it stands in is read every two seconds, and it may have 100,000 rows.
+ */
+export const Diff = memo(function Diff({
   diff,
   isCut = false,
   isWhole = false,
@@ -41,7 +44,7 @@ export function Diff({
       {isCut && <p>Of this difference, or of a long line in it, only the beginning is shown.</p>}
     </div>
   );
-}
+});
 
 function Hunk({
   hunk: { head, rows: all },
@@ -70,7 +73,10 @@ function Hunk({
             )}
             <td>
               {row.emptyLines === 0 ? (
-                <ShownLine>{row.text}</ShownLine>
+                <>
+                  <ShownLine>{row.text}</ShownLine>
+                  {row.isUnended && <mark>[no line ending]</mark>}
+                </>
               ) : (
                 <mark>[{counted(row.emptyLines, 'empty line')}]</mark>
               )}
@@ -102,7 +108,7 @@ function foldRows(
     else runs.push([row]);
   }
   return runs.flatMap((run) =>
-    foldEmpty(run, ({ text }) => isEmptyLine(text)).map((row) =>
+    foldEmpty(run, ({ text, isUnended }) => isUnended !== true && isEmptyLine(text)).map((row) =>
       'like' in row ? { ...row.like, emptyLines: row.emptyLines } : { ...row, emptyLines: 0 },
     ),
   );

@@ -9,7 +9,7 @@ import { formatBytes } from './format.ts';
 const FOLDED = 200_000;
 
 /** A text of a model. While it grows, only its last block is drawn again. */
-export function Markdown({ text }: { readonly text: string }): ReactNode {
+export const Markdown = memo(function Markdown({ text }: { readonly text: string }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   if (text.length > FOLDED && !isOpen) {
     return (
@@ -27,7 +27,7 @@ export function Markdown({ text }: { readonly text: string }): ReactNode {
       ))}
     </div>
   );
-}
+});
 
 const Block = memo(function Block({
   source,
