@@ -168,6 +168,18 @@ describe('a reader of a turn', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it.each([
+    ['a tunnel without its server', 'UNEXPECTED_ANSWER', 530],
+    ['a tunnel that knows no such host', 'UNEXPECTED_ANSWER', 404],
+    ['a defect of the server', 'INTERNAL_ERROR', 500],
+  ] as const)('asks again behind %s', async (_what, code, status) => {
+    const { reader, waits, fail } = setUp();
+    reader.subscribe(() => undefined);
+    await fail(new OrionClientError({ code, message: 'no', status }));
+    expect(reader.snapshot().connection.kind).not.toBe('refused');
+    expect(waits).toHaveLength(1);
+  });
+
   it('holds no connection while nobody looks or sees it, and catches up', async () => {
     const { reader, asked, last, answer, settle } = setUp();
     const leave = reader.subscribe(() => undefined);

@@ -132,7 +132,7 @@ export class TurnReader {
       } catch (error) {
         if (signal.aborted) return;
         const known = error instanceof OrionClientError ? error : null;
-        if (known !== null && !known.isPassing) {
+        if (known !== null && isUseless(known)) {
           this.#set({ connection: { kind: 'refused', error: known } });
           return;
         }
@@ -191,4 +191,9 @@ export class TurnReader {
     this.#snapshot = { ...this.#snapshot, ...change };
     for (const changed of this.#lookers) changed();
   }
+}
+
+/** Only the server itself can say so: a tunnel or proxy before it answers what it likes while the server is away. */
+function isUseless({ code, status, isPassing }: OrionClientError): boolean {
+  return !isPassing && code !== 'UNEXPECTED_ANSWER' && status < 500;
 }
