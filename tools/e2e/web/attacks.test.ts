@@ -78,8 +78,7 @@ describe.skipIf(missingBrowser !== null)('an attacker', () => {
       }
       expect(got).toEqual([
         'PAGE_LINK_USED',
-        ...Array.from({ length: 4 }, () => 'PAGE_LINK_INVALID'),
-        'RATE_LIMITED',
+        ...Array.from({ length: 5 }, () => 'PAGE_LINK_INVALID'),
         'RATE_LIMITED',
       ]);
       // Who is in stays in.

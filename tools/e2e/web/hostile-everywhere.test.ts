@@ -233,6 +233,25 @@ describe.skipIf(missingBrowser !== null)('hostile text everywhere', () => {
   });
 
   fully(
+    'in the name of a file is the name where somebody decides about it',
+    async ({ machine }) => {
+      const server = await serve(machine);
+      const watched = await openPage(browser(), pageLink(server));
+      const { page } = watched;
+      await page.getByRole('heading', { name: 'Now' }).waitFor();
+      const name = 'notes\u202etxt.exe';
+      const json = { intent: name, target_file: name, operation: 'create' };
+      await server.ask('/api/write-sessions', { json });
+      await page.goto(`${server.url}/w`);
+      await page.locator('main a[data-row]').click();
+      await page.getByRole('button', { name: 'Discard…' }).click();
+      const title = page.getByRole('dialog').getByRole('heading');
+      expect(await title.textContent()).toBe(`Discard the text for ${visibleName(name)}`);
+      expectClean(watched, server.url);
+    },
+  );
+
+  fully(
     'in names and answers of MCP tools, and in their place, stays text',
     async ({ machine }) => {
       const names = HOSTILE.filter((_, at) => at % 12 === 0);

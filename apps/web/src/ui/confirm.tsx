@@ -1,3 +1,4 @@
+import { visibleName } from '@orion/contracts';
 import { useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 
@@ -5,7 +6,7 @@ import { Dialog } from './dialog.tsx';
 import { Problem } from './states.tsx';
 
 export type ConfirmProps = {
-  /** Names the action and its object. */
+  /** Names the action and its object, as does `action`; both may hold the name of a file. */
   readonly title: string;
   /** What will happen, and what it would change. */
   readonly children: ReactNode;
@@ -31,7 +32,7 @@ export function Confirm({ title, children, action, run, close }: ConfirmProps): 
     }
   };
   return (
-    <Dialog ref={dialog} title={title} closed={close}>
+    <Dialog ref={dialog} title={visibleName(title)} closed={close}>
       {/* What is longer than the screen is read by keys, too. */}
       <div className="dialog-body" role="group" aria-label="What will happen" tabIndex={0}>
         {children}
@@ -42,7 +43,7 @@ export function Confirm({ title, children, action, run, close }: ConfirmProps): 
           Leave it as it is
         </button>
         <button type="button" className="strong" disabled={isRunning} onClick={() => void start()}>
-          {action}
+          {visibleName(action)}
         </button>
       </div>
     </Dialog>

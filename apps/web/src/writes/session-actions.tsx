@@ -1,3 +1,4 @@
+import { visibleName } from '@orion/contracts';
 import type { OpenUpload } from '@orion/contracts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -44,7 +45,7 @@ export function SessionActions({ session }: { readonly session: OpenUpload }): R
       <div className="actions">
         {canWrite && (
           <button type="button" className="strong" onClick={() => ask('recover')}>
-            Write {target}…
+            Write {visibleName(target)}…
           </button>
         )}
         <button type="button" onClick={() => void copyOut()}>
