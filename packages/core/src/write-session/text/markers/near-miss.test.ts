@@ -106,6 +106,12 @@ describe('R021: near misses', () => {
     expect(nearMiss('x DONE DONE 7f3a', open)).toBe(' DONE DONE 7f3a');
     expect(nearMiss('x;DONE DONE', open)).toBe('DONE DONE');
   });
+
+  // Looked at anew from each of them, such a line would take seconds.
+  test('a line of very many costs as much as it is long', () => {
+    for (const repeated of ['DONE', 'DONE ', 'DONE 7f3a ', ' \t'])
+      expect(nearMiss(`${repeated.repeat(20_000)}x`, open)).toBeNull();
+  });
 });
 
 describe('R296: more near misses', () => {

@@ -23,7 +23,8 @@ const MARKER_TOKEN = /^:? ?[0-9a-f]{4}(?![\p{L}\p{N}])/iu;
 /** The markers before the last one of a line that repeats it, such as `DONE DONE`. */
 const REPEATED = /(?:DONE(?: [0-9a-f]{4})?[ \t.,!*_`]*)+(?=DONE)/u;
 const BARE = /^DONE(?: [0-9a-f]{4})?$/u;
-const MARKERS = 'DONE(?: [0-9a-fA-F]{4})?(?:[ \\t]*DONE(?: [0-9a-fA-F]{4})?)*';
+/** Few, so that a line of thousands is not looked at from each of them. */
+const MARKERS = 'DONE(?: [0-9a-fA-F]{4})?(?:[ \\t]*DONE(?: [0-9a-fA-F]{4})?){0,8}';
 const JOINED = new RegExp(`[^ \\t\\r\\n](?<!DONE)(${MARKERS})$`, 'u');
 /** After blanks, which belong to it. */
 const APART = new RegExp(`[^ \\t\\r\\n]([ \\t]+${MARKERS})$`, 'u');
