@@ -53,6 +53,21 @@ longTest('asks the provider with --online, and says what it answered', async ({ 
   expect(bad.stdout).toMatch(/^problem +provider .*PROVIDER_UNREACHABLE/mu);
 });
 
+longTest('says of a sandbox whose trial takes too long what to do', async ({ machine }) => {
+  const provider = await machine.provider({ behaviours: [LAST_WORD] });
+  await machine.write('bin/bwrap', '#!/bin/sh\nexec sleep 30\n');
+  await chmod(machine.path('bin/bwrap'), 0o755);
+  const env = { PATH: `${machine.path('bin')}:${process.env['PATH']}` };
+  const ended = await machine.run(['doctor', '--json', ...at(provider)], { env });
+  expect(ended.exitCode).toBe(1);
+  expect(found(ended.stdout).at(-1)).toMatchObject({
+    area: 'sandbox',
+    status: 'problem',
+    code: 'TOOL_FAILED',
+    hint: 'Try again; the sandbox is tried anew.',
+  });
+});
+
 test.concurrent('says what to do about what is missing, in the words of the command', async ({
   machine,
 }) => {

@@ -47,6 +47,29 @@ async function failing(
   return restore;
 }
 
+it('a recovery keeps undecided text until the name of its copy lasts', async () => {
+  const { workspace } = await openTestWorkspace();
+  const handle = await beginSession(workspace);
+  handle.appendPending('unsure');
+  await handle.save(RECORD);
+  await handle.release();
+  const probe = await open(handle.directory);
+  const prototype = Object.getPrototypeOf(probe) as FileHandle;
+  await probe.close();
+  const original = Reflect.get(prototype, 'sync') as () => Promise<void>;
+  const names: string[][] = [];
+  const spy = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+    const isDirectory = (await this.stat()).isDirectory();
+    await original.apply(this);
+    if (isDirectory) names.push(await readdir(handle.directory));
+  });
+  onTestFinished(() => spy.mockRestore());
+  await workspace.sessions.claim(handle.id);
+  const withCopy = names.filter((each) => each.includes('trailing.txt'));
+  expect(withCopy[0]).toContain('pending.txt');
+  expect(await readdir(handle.directory)).not.toContain('pending.txt');
+});
+
 describe('a session whose disk fails', () => {
   it.each(['discard', 'release'] as const)(
     'when it is left by %s while the disk is full: it has no owner, and the next claim has all that was saved',
