@@ -89,6 +89,15 @@ it('a refusal says what the server said, and that of the log-in is noticed', asy
   expect(refusals).toHaveLength(1);
 });
 
+it('a refusal of a proxy ends no log-in', async () => {
+  const { api, arrive, end, refusals } = setUp(401);
+  arrive('<html>Log in to the tunnel</html>');
+  end();
+  const refusal = { status: 401, code: 'UNEXPECTED_ANSWER' };
+  await expect(api.call('/x')).rejects.toMatchObject(refusal);
+  expect(refusals).toEqual([]);
+});
+
 it('a caller who leaves gets its own reason', async () => {
   const { api } = setUp();
   const leaving = new AbortController();

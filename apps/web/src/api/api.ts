@@ -70,7 +70,6 @@ export function createApi(token: string, refused: () => void): Api {
         },
         ...(method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {}),
       });
-      if (answer.status === 401) refused();
       content = await contentOf(answer, heard);
     } catch (error) {
       signal.throwIfAborted();
@@ -79,8 +78,11 @@ export function createApi(token: string, refused: () => void): Api {
       cancel();
     }
     const { ok, status } = answer;
-    if (!ok) throw problemOf(status, await content.text());
-    return { status, content };
+    if (ok) return { status, content };
+    const problem = problemOf(status, await content.text());
+    // A tunnel or proxy with a log-in of its own says nothing of this one.
+    if (status === 401 && problem.code !== FOREIGN) refused();
+    throw problem;
   }
   return {
     async call<Answer>(path: string, call: Call = {}): Promise<Answer> {
@@ -130,6 +132,9 @@ function unreachable(cause: unknown): ApiError {
   return error;
 }
 
+/** The code of an answer that is not one of the server, such as that of a proxy while the server is away. */
+export const FOREIGN = 'UNEXPECTED_ANSWER';
+
 /** What the text of an answer says that is an error. */
 export function problemOf(status: number, text: string): ApiError {
   let error: Partial<HttpErrorBody['error']> | undefined;
@@ -138,6 +143,7 @@ export function problemOf(status: number, text: string): ApiError {
   } catch {
     // Not an answer of the server itself.
   }
-  const { code = `HTTP_${status}`, message = 'The server refused this.', hint } = error ?? {};
+  const foreign = `The answer (status ${status}) is not one of Orion's server.`;
+  const { code = FOREIGN, message = foreign, hint } = error ?? {};
   return new ApiError(status, code, message, hint ?? null);
 }

@@ -176,8 +176,20 @@ describe('a reader of a turn', () => {
     const { reader, waits, fail } = setUp();
     reader.subscribe(() => undefined);
     await fail(new OrionClientError({ code, message: 'no', status }));
-    expect(reader.snapshot().connection.kind).not.toBe('refused');
+    expect(reader.snapshot().connection.kind).toBe('lost');
     expect(waits).toHaveLength(1);
+  });
+
+  it('waits as long as the server asks for, and not as long as a tunnel does', async () => {
+    const { reader, waits, fail, settle } = setUp();
+    reader.subscribe(() => undefined);
+    const facts = { message: 'no', status: 503, retryAfterMs: 3_600_000 };
+    await fail(new OrionClientError({ ...facts, code: 'UNEXPECTED_ANSWER' }));
+    expect(waits.at(-1)?.milliseconds).toBeLessThan(11_000);
+    reader.tryNow();
+    await settle();
+    await fail(new OrionClientError({ ...facts, code: 'STORE_UNAVAILABLE' }));
+    expect(waits.at(-1)?.milliseconds).toBe(3_600_000);
   });
 
   it('holds no connection while nobody looks or sees it, and catches up', async () => {

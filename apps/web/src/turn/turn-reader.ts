@@ -136,7 +136,9 @@ export class TurnReader {
           this.#set({ connection: { kind: 'refused', error: known } });
           return;
         }
-        await this.#waitForRetry(signal, known?.retryAfterMs ?? 0);
+        // What is not the server does not know when it is back.
+        const isForeign = known?.code === 'UNEXPECTED_ANSWER';
+        await this.#waitForRetry(signal, isForeign ? 0 : (known?.retryAfterMs ?? 0));
       }
     }
   }

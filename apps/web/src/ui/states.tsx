@@ -2,7 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
 
-import { ApiError } from '../api/api.ts';
+import { ApiError, FOREIGN } from '../api/api.ts';
 import { announcer } from './announcer.ts';
 import { formatTime } from './format.ts';
 import { Title } from './title.tsx';
@@ -37,9 +37,9 @@ export function Loaded<Data>({
   );
 }
 
-/** Nothing answers: the line above every view says so. */
+/** Nothing answers, or only what stands before the server: the line above every view says so. */
 export function isUnreachable(error: Error | null): boolean {
-  return error instanceof ApiError && error.status === 0;
+  return error instanceof ApiError && (error.status === 0 || error.code === FOREIGN);
 }
 
 export function Skeleton(): ReactNode {
