@@ -281,6 +281,18 @@ it('a turn that is left right before its model writes a file, while its store is
   expect(await roles()).toEqual(['user', 'assistant', 'tool', 'assistant']);
 });
 
+it('a turn that is taken right before its model writes a file leaves that to its new owner (O5)', async () => {
+  await start(WRITES);
+  beforeSave = async ({ openSessionId }) => {
+    if (openSessionId !== null) await store.turnLog.acquire(TURN, 2);
+  };
+  const { error } = await runOwned();
+  expect(error).toMatchObject({ code: 'FENCED' });
+  await orion.close();
+  const other = await openWorkspace(workspace, systemClock);
+  expect(await other.sessions.list('all')).toMatchObject([{ target_file: 'a.txt' }]);
+});
+
 it('a turn that is taken right before its commit writes no file (O4)', async () => {
   await start(WRITES);
   takeAt(has('write_session', 'session_active.finalizing'));

@@ -113,7 +113,7 @@ function unopenedThinking(
 ): { readonly text: string; readonly contentStart: number } | null {
   const [{ text: first } = { text: '' }] = fences.firstLines;
   const { behindThinking: behind } = fences;
-  if (!session.thinkTags || session.thinking === 'kept' || behind === null) return null;
+  if (!session.thinkTags || behind === null) return null;
   const text = first === behind.text ? first : `${first}\n${behind.text}`;
   return { text, contentStart: behind.start };
 }
