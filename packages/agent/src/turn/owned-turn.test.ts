@@ -283,9 +283,7 @@ it('a turn that is left right before its model writes a file, while its store is
 
 it('a turn that is taken right before its model writes a file leaves that to its new owner (O5)', async () => {
   await start(WRITES);
-  beforeSave = async ({ openSessionId }) => {
-    if (openSessionId !== null) await store.turnLog.acquire(TURN, 2);
-  };
+  takeAt(has('tool_result'));
   const { error } = await runOwned();
   expect(error).toMatchObject({ code: 'FENCED' });
   await orion.close();
