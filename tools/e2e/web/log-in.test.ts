@@ -2,12 +2,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 
 import { expectClean, missingBrowser, openPage, pageLink, useBrowser } from '../support/browser.ts';
 import { serve, SERVER_TOKEN } from '../support/serve.ts';
 import { test } from '../support/test.ts';
-import { fully } from './support/page-writes.ts';
+import { waitFor } from '../support/wait.ts';
+import { fully, startWriting, textOf } from './support/page-writes.ts';
 
 describe.skipIf(missingBrowser !== null)('the log-in of the page', () => {
   const browser = useBrowser();
@@ -75,45 +77,56 @@ describe.skipIf(missingBrowser !== null)('the log-in of the page', () => {
     expect(await page.evaluate(() => sessionStorage.getItem('orion-page-session'))).toBeNull();
   });
 
-  fully('gives its key to nobody who listens on the port afterwards', async ({ machine }) => {
-    const server = await serve(machine);
-    const { page } = await openPage(browser(), pageLink(server));
-    await page.getByRole('heading', { name: 'Now' }).waitFor();
-    const html = await page.content();
-    const files = new Map<string, { type: string; body: string }>();
-    for (const path of [
-      '/',
-      ...Array.from(html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/gu), ([, file = '']) => file),
-    ]) {
-      const { headers, text } = await server.ask(path, { token: null });
-      files.set(path, { type: headers['content-type'] ?? '', body: text });
-    }
-    const key = await page.evaluate(
-      () => (JSON.parse(sessionStorage.getItem('orion-page-session') ?? '') as { key: string }).key,
-    );
-    server.running.kill('SIGKILL');
-    await server.running.finished;
+  // An open tab goes on asking; one that is loaded again gets even its page from whoever listens.
+  fully.for([
+    ['open', () => undefined],
+    ['loaded again', (page: Page) => page.reload()],
+  ] as const)(
+    '%s, gives its key to nobody who listens on the port afterwards',
+    async ([, look], { machine }) => {
+      // Both the views and the reader of a turn ask the server.
+      const { page, server } = await startWriting(machine, browser());
+      await waitFor('some text', async () => (await textOf(page)).length > 1000);
+      const html = await page.content();
+      const files = new Map<string, { type: string; body: string }>();
+      for (const path of [
+        '/',
+        ...Array.from(html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/gu), ([, file = '']) => file),
+      ]) {
+        const { headers, text } = await server.ask(path, { token: null });
+        files.set(path, { type: headers['content-type'] ?? '', body: text });
+      }
+      const key = await page.evaluate(
+        () =>
+          (JSON.parse(sessionStorage.getItem('orion-page-session') ?? '') as { key: string }).key,
+      );
+      server.running.kill('SIGKILL');
+      await server.running.finished;
 
-    const heard: string[] = [];
-    const stranger = createServer((asked, answer) => {
-      heard.push(`${asked.method} ${asked.url} ${JSON.stringify(asked.headers)}`);
-      asked.on('data', (bytes: Buffer) => heard.push(bytes.toString()));
-      const file = files.get(asked.url ?? '');
-      answer.writeHead(200, { 'content-type': file?.type ?? 'application/json' });
-      answer.end(file?.body ?? JSON.stringify({ proof: '00'.repeat(32), turns: [], sessions: [] }));
-    });
-    await new Promise<void>((resolve) => stranger.listen(server.port, '127.0.0.1', resolve));
-    try {
-      await page.reload();
-      await page.getByText('This is not the server that you have logged in to.').waitFor();
-      expect((stranger.address() as AddressInfo).port).toBe(server.port);
-      expect(heard.join('\n')).toContain('/api/page/challenge');
-      expect(heard.join('\n')).not.toContain(key);
-    } finally {
-      stranger.closeAllConnections();
-      stranger.close();
-    }
-  });
+      const heard: string[] = [];
+      const stranger = createServer((asked, answer) => {
+        const { url = '' } = asked;
+        heard.push(`${asked.method} ${url} ${JSON.stringify(asked.headers)}`);
+        asked.on('data', (bytes: Buffer) => heard.push(bytes.toString()));
+        const file = files.get(url.startsWith('/w/') ? '/' : url);
+        answer.writeHead(200, { 'content-type': file?.type ?? 'application/json' });
+        answer.end(
+          file?.body ?? JSON.stringify({ proof: '00'.repeat(32), turns: [], sessions: [] }),
+        );
+      });
+      await new Promise<void>((resolve) => stranger.listen(server.port, '127.0.0.1', resolve));
+      try {
+        await look(page);
+        await page.getByText('This is not the server that you have logged in to.').waitFor();
+        expect((stranger.address() as AddressInfo).port).toBe(server.port);
+        expect(heard.join('\n')).toContain('/api/page/challenge');
+        expect(heard.join('\n')).not.toContain(key);
+      } finally {
+        stranger.closeAllConnections();
+        stranger.close();
+      }
+    },
+  );
 
   fully('cannot be read, written or framed by a page of another port', async ({ machine }) => {
     const server = await serve(machine);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { createApi } from './api.ts';
+import { ApiError, createApi } from './api.ts';
 import type { Api } from './api.ts';
 
 /** Hazard: an answer that begins and then stalls keeps a view waiting for ever, or one that is slow is given up. */
@@ -10,7 +10,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
-  vi.unstubAllGlobals();
 });
 
 /** One answer, which a test writes by hand. */
@@ -21,14 +20,18 @@ function setUp(status = 200) {
       body = controller;
     },
   });
-  vi.stubGlobal('fetch', (_url: string, { signal }: RequestInit) => {
-    signal?.addEventListener('abort', () => body?.error(signal.reason));
-    return Promise.resolve(new Response(stream, { status }));
-  });
   const refusals: string[] = [];
+  const api = createApi({
+    token: 'token',
+    refused: () => refusals.push('refused'),
+    fetch: (_url, { signal } = {}) => {
+      signal?.addEventListener('abort', () => body?.error(signal.reason));
+      return Promise.resolve(new Response(stream, { status }));
+    },
+  });
   return {
     refusals,
-    api: createApi('token', () => refusals.push('refused')),
+    api,
     arrive: (text: string) => body?.enqueue(new TextEncoder().encode(text)),
     end: () => body?.close(),
   };
@@ -69,8 +72,12 @@ it.each(READS)('%s takes an answer that is slow, and whole', async (name, read) 
 });
 
 it('an answer without content is none, and one that is no JSON is not that of the server', async () => {
-  vi.stubGlobal('fetch', () => Promise.resolve(new Response(null, { status: 204 })));
-  expect(await createApi('token', () => undefined).call('/x', { method: 'DELETE' })).toBe(null);
+  const none = createApi({
+    token: 'token',
+    refused: () => undefined,
+    fetch: () => Promise.resolve(new Response(null, { status: 204 })),
+  });
+  expect(await none.call('/x', { method: 'DELETE' })).toBe(null);
   const { api, arrive, end } = setUp();
   arrive('<html>');
   end();
@@ -87,6 +94,13 @@ it('a refusal says what the server said, and that of the log-in is noticed', asy
     hint: 'Log in.',
   });
   expect(refusals).toHaveLength(1);
+});
+
+it('what a request was stopped by before it was sent is said as it is', async () => {
+  const ended = new ApiError(401, 'PAGE_SESSION_ENDED', 'This log-in is over.', null);
+  const fetch = () => Promise.reject(ended);
+  const api = createApi({ token: 'token', refused: () => undefined, fetch });
+  await expect(api.call('/x')).rejects.toBe(ended);
 });
 
 it('a refusal of a proxy ends no log-in', async () => {

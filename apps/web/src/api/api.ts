@@ -40,8 +40,14 @@ export type Api = {
   blob(path: string): Promise<Blob>;
 };
 
-/** `refused` learns of an answer that the credentials are not valid any more. */
-export function createApi(token: string, refused: () => void): Api {
+export type ApiOptions = {
+  readonly token: string;
+  /** Learns of an answer that the credentials are not valid any more. */
+  readonly refused: () => void;
+  readonly fetch: typeof fetch;
+};
+
+export function createApi({ token, refused, fetch }: ApiOptions): Api {
   async function send(path: string, call: Call, headers: HeadersInit = {}): Promise<Answered> {
     const { method = 'GET', body, key, signal = new AbortController().signal } = call;
     const late = new AbortController();
@@ -73,7 +79,7 @@ export function createApi(token: string, refused: () => void): Api {
       content = await contentOf(answer, heard);
     } catch (error) {
       signal.throwIfAborted();
-      throw unreachable(error);
+      throw error instanceof ApiError ? error : unreachable(error);
     } finally {
       cancel();
     }

@@ -12,8 +12,9 @@ import { ApprovalView } from '../approvals/approval-view.tsx';
 import { PENDING } from '../approvals/pending.ts';
 import { ChangesView } from '../changes/changes-view.tsx';
 import { ConnectView } from '../connect/connect-view.tsx';
-import { tokenOf } from '../connect/page-session.ts';
+import { isOurServer, tokenOf } from '../connect/page-session.ts';
 import type { PageSession } from '../connect/page-session.ts';
+import { createProvenFetch } from '../connect/proven-fetch.ts';
 import { answerOtherTabs } from '../connect/share-session.ts';
 import { keepPlace, useConnection } from '../connect/use-connection.ts';
 import { ConversationView } from '../conversations/conversation-view.tsx';
@@ -38,12 +39,12 @@ import { NewerVersion } from './newer-version.tsx';
 import { StatusLine } from './status-line.tsx';
 
 export function App(): ReactNode {
-  const { connection, connect, signOut } = useConnection();
+  const { connection, connect, signOut, leaveStranger } = useConnection();
   useEffect(() => keepFocus(document.body), []);
   return (
     <Router base={BASE_PATH}>
       {connection.kind === 'connected' ? (
-        <Page session={connection.session} signOut={signOut} />
+        <Page session={connection.session} signOut={signOut} leaveStranger={leaveStranger} />
       ) : (
         <ConnectView state={connection} logIn={connect} retry={() => connect()} />
       )}
@@ -55,22 +56,32 @@ export function App(): ReactNode {
 function Page({
   session,
   signOut,
+  leaveStranger,
 }: {
   readonly session: PageSession;
   readonly signOut: (error: Error | null) => void;
+  readonly leaveStranger: (session: PageSession) => void;
 }): ReactNode {
   const services = useMemo(() => {
     const refused = (): void => {
       keepPlace();
       signOut(new ApiError(401, 'UNAUTHORIZED', 'This log-in is over.', 'Log in again.'));
     };
-    const api = createApi(tokenOf(session), refused);
-    const client = createOrionClient({
-      url: `${location.origin}${BASE_PATH}`,
-      token: tokenOf(session),
-    });
+    const prove = async (): Promise<void> => {
+      const isOurs = await isOurServer(session).catch((error: unknown) => {
+        if (error instanceof ApiError && error.code === 'PAGE_SESSION_ENDED') refused();
+        throw error;
+      });
+      if (isOurs) return;
+      leaveStranger(session);
+      throw new Error('Somebody else listens on the port of the server.');
+    };
+    const token = tokenOf(session);
+    const fetch = createProvenFetch(prove);
+    const api = createApi({ token, refused, fetch });
+    const client = createOrionClient({ url: `${location.origin}${BASE_PATH}`, token, fetch });
     return { api, readers: createTurnReaders(client) };
-  }, [session, signOut]);
+  }, [session, signOut, leaveStranger]);
   const queries = useMemo(
     () =>
       new QueryClient({

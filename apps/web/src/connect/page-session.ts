@@ -1,3 +1,5 @@
+import { limitedSignal, systemClock } from '@orion/contracts';
+
 import { ApiError, problemOf } from '../api/api.ts';
 import { BASE_PATH } from '../api/base-path.ts';
 
@@ -15,6 +17,8 @@ export function tokenOf({ id, key }: PageSession): string {
 /** Other paths of this origin may be other servers. */
 const STORED = `orion-page-session${BASE_PATH}`;
 const CHALLENGE_BYTES = 32;
+/** Who has not proved anything by then is taken not to answer. */
+const PROOF_MS = 15_000;
 
 export function storedSession(): PageSession | null {
   const text = sessionStorage.getItem(STORED);
@@ -33,7 +37,7 @@ export function sessionFromCode(code: string): Promise<PageSession> {
 
 /** Exchanges the server's own token, which a person has pasted. It is not kept. */
 export function sessionFromToken(token: string): Promise<PageSession> {
-  return post('/api/page/sessions', {}, { authorization: `Bearer ${token}` });
+  return post('/api/page/sessions', {}, { headers: { authorization: `Bearer ${token}` } });
 }
 
 /**
@@ -42,24 +46,33 @@ export function sessionFromToken(token: string): Promise<PageSession> {
  */
 export async function isOurServer({ id, key }: PageSession): Promise<boolean> {
   const challenge = toHex(crypto.getRandomValues(new Uint8Array(CHALLENGE_BYTES)));
-  const { proof } = await post<{ readonly proof?: string }>('/api/page/challenge', {
-    id,
-    challenge,
-  });
+  const limit = limitedSignal(new AbortController().signal, systemClock, PROOF_MS);
+  const { proof } = await post<{ readonly proof?: unknown }>(
+    '/api/page/challenge',
+    { id, challenge },
+    { signal: limit.signal },
+  ).finally(limit.end);
   const usage = { name: 'HMAC', hash: 'SHA-256' };
   const secret = await crypto.subtle.importKey('raw', fromHex(key), usage, false, ['verify']);
   const message = new TextEncoder().encode(`orion page challenge ${challenge}`);
-  return crypto.subtle.verify('HMAC', secret, fromHex(proof ?? ''), message);
+  return crypto.subtle.verify(
+    'HMAC',
+    secret,
+    fromHex(typeof proof === 'string' ? proof : ''),
+    message,
+  );
 }
 
 async function post<Answer>(
   path: string,
   body: object,
-  headers: HeadersInit = {},
+  { headers, ...options }: { readonly headers?: HeadersInit; readonly signal?: AbortSignal } = {},
 ): Promise<Answer> {
   let answer: Response;
+  let text: string;
   try {
     answer = await fetch(`${BASE_PATH}${path}`, {
+      ...options,
       method: 'POST',
       cache: 'no-store',
       credentials: 'omit',
@@ -67,11 +80,17 @@ async function post<Answer>(
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     });
+    text = await answer.text();
   } catch (error) {
     throw new ApiError(0, 'SERVER_UNREACHABLE', 'The server does not answer.', String(error));
   }
-  if (!answer.ok) throw problemOf(answer.status, await answer.text().catch(() => ''));
-  return (await answer.json().catch(() => ({}))) as Answer;
+  if (!answer.ok) throw problemOf(answer.status, text);
+  try {
+    return (JSON.parse(text) ?? {}) as Answer;
+  } catch {
+    // Not an answer of the server itself.
+    return {} as Answer;
+  }
 }
 
 export function toHex(bytes: Uint8Array): string {

@@ -1,6 +1,7 @@
 import { BASE_PATH } from '../api/base-path.ts';
 import { isOurServer } from './page-session.ts';
 import type { PageSession } from './page-session.ts';
+import { untilAborted } from './until-aborted.ts';
 
 const NAME = `orion-page${BASE_PATH}`;
 /** Tabs answer at once; this is for one that cannot, or whose server does not. */
@@ -59,10 +60,4 @@ export function answerOtherTabs(session: PageSession): () => void {
     closed.abort();
     channel.close();
   };
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -22,6 +22,8 @@ export function useConnection(): {
   readonly connection: PageConnection;
   readonly connect: (session?: PageSession) => void;
   readonly signOut: (error: Error | null) => void;
+  /** The server of this session has gone, and somebody else has its port. The session is kept for when it is back. */
+  readonly leaveStranger: (session: PageSession) => void;
 } {
   const [connection, setConnection] = useState<PageConnection>({ kind: 'looking' });
 
@@ -35,10 +37,15 @@ export function useConnection(): {
     storeSession(null);
     setConnection({ kind: 'signed_out', error });
   }, []);
+  const leaveStranger = useCallback((session: PageSession): void => {
+    setConnection((known) =>
+      known.kind === 'connected' && known.session === session ? { kind: 'stranger' } : known,
+    );
+  }, []);
   useEffect(() => {
     if (window.isSecureContext) connect();
   }, [connect]);
-  return { connection, connect, signOut };
+  return { connection, connect, signOut, leaveStranger };
 }
 
 async function findSession(given?: PageSession): Promise<PageConnection> {
