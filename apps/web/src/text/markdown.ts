@@ -59,6 +59,8 @@ const DEEP = new RegExp(`^[ \\t]*(?:(?:>|[-*+]|\\d{1,9}[.)])[ \\t]*){${MAX_DEPTH
 /** Marks of emphasis and links in one text; a person writes far fewer. */
 const MAX_MARKS = 300;
 const MARKS = /[*_~[<`]/gu;
+/** More than precedes the `@` of any address, for which the lexer looks from each character of it. */
+const LONG_RUN = /(?<![\w.!#$%&'*+/=?^`{|}~-])[\w.!#$%&'*+/=?^`{|}~-]{2000}/u;
 const MAX_BLOCK = 20_000;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/u;
 const LIST_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]/u;
@@ -153,7 +155,10 @@ function withLevels(
 function isTooMuch(source: string): boolean {
   if (FENCE.test(source)) return false;
   return (
-    source.length > MAX_BLOCK || DEEP.test(source) || (source.match(MARKS)?.length ?? 0) > MAX_MARKS
+    source.length > MAX_BLOCK ||
+    DEEP.test(source) ||
+    LONG_RUN.test(source) ||
+    (source.match(MARKS)?.length ?? 0) > MAX_MARKS
   );
 }
 
