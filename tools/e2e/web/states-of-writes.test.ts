@@ -117,6 +117,8 @@ const TOLD: readonly (readonly [words: string, events: readonly object[]])[] = [
       DONE,
     ],
   ],
+  // The server ended its turn.
+  ['left unfinished', [TEXT_CAME, session(), { ...DONE, status: 'error' }]],
   [
     'written',
     [TEXT_CAME, session({ status: 'done', receipt: receipt() }), { ...DONE, status: 'complete' }],
@@ -158,6 +160,8 @@ describe.skipIf(missingBrowser !== null)('the states of a write', () => {
       });
       await page.locator('main .state', { hasText: words }).waitFor();
       if (words === 'paused') await page.getByText('The model stopped').waitFor();
+      if (words === 'left unfinished')
+        await page.getByRole('button', { name: /^Write /u }).waitFor();
       await judge(page, `a write: ${words}`);
     }
     await open(PATH, {

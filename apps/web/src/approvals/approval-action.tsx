@@ -1,4 +1,5 @@
 import type { Approval, ApprovalAnswer, ProposedChange } from '@orion/contracts';
+import { memo } from 'react';
 import type { ReactNode } from 'react';
 
 import { countUnseen } from '../text/shown-text.ts';
@@ -21,7 +22,9 @@ export function ApprovalAction({
       return (
         <>
           <Why>{action.intent}</Why>
-          <Unseen texts={[action.intent, ...action.changes.map((change) => change.real_path)]} />
+          <Unseen
+            text={[action.intent, ...action.changes.map((each) => each.real_path)].join(' ')}
+          />
           {action.changes.map((change, index) => (
             <Change key={index} change={change} difference={diffs[index]} isOpen={isOpen} />
           ))}
@@ -30,7 +33,7 @@ export function ApprovalAction({
     case 'command':
       return (
         <>
-          <Unseen texts={[action.command, action.folder]} />
+          <Unseen text={`${action.command} ${action.folder}`} />
           <ShownText>{action.command}</ShownText>
           <p>
             In <Name>{action.folder}</Name>. What it changes cannot be undone.
@@ -51,7 +54,7 @@ export function ApprovalAction({
               Since you last agreed to this tool, its {changed.join(' and ')} changed.
             </Warning>
           )}
-          <Unseen texts={[given, action.tool, action.place]} />
+          <Unseen text={`${given} ${action.tool} ${action.place}`} />
           <ShownText>{given}</ShownText>
         </>
       );
@@ -106,7 +109,7 @@ function Change({
       {isOpen && diff === null && <Warning>The difference was not stored.</Warning>}
       {diff !== null && (
         <>
-          <Unseen texts={[crlf ? diff.replaceAll('\r\n', '\n') : diff]} />
+          <Unseen text={crlf ? diff.replaceAll('\r\n', '\n') : diff} />
           <Diff diff={diff} isCut={cut} isWhole hasCrlf={crlf} />
         </>
       )}
@@ -125,8 +128,9 @@ function Why({ children }: { readonly children: string }): ReactNode {
   );
 }
 
-function Unseen({ texts }: { readonly texts: readonly string[] }): ReactNode {
-  const count = texts.reduce((sum, text) => sum + countUnseen(text), 0);
+/** Counted again only for another text, as a difference is drawn. */
+const Unseen = memo(function Unseen({ text }: { readonly text: string }): ReactNode {
+  const count = countUnseen(text);
   if (count === 0) return null;
   return (
     <Warning>
@@ -134,7 +138,7 @@ function Unseen({ texts }: { readonly texts: readonly string[] }): ReactNode {
       {count === 1 ? 'shown as an escape' : 'each shown as an escape'}.
     </Warning>
   );
-}
+});
 
 export function Warning({ children }: { readonly children: ReactNode }): ReactNode {
   return (

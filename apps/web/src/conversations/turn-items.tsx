@@ -80,7 +80,9 @@ function Item({
       return <CallRow call={item} projectId={view.projectId} />;
     case 'session': {
       const session = view.sessions.get(item.sessionId);
-      return session === undefined ? null : <SessionCard turnId={turnId} session={session} />;
+      return session === undefined ? null : (
+        <SessionCard turnId={turnId} session={session} isOver={view.end !== null} />
+      );
     }
     case 'approval':
       return <ApprovalCard approvalId={item.approvalId} />;

@@ -12,11 +12,15 @@ import { Watermarks } from './watermarks.tsx';
 export function SessionCard({
   turnId,
   session,
+  isOver,
 }: {
   readonly turnId: string;
   readonly session: SessionView;
+  /** The turn is. */
+  readonly isOver: boolean;
 }): ReactNode {
-  useAnnounced(session.sessionId, `${session.targetFile}: ${sessionWords(session)}`);
+  const words = sessionWords({ ...session, isOver });
+  useAnnounced(session.sessionId, `${session.targetFile}: ${words}`);
   return (
     <article className="card" aria-label="Write">
       <header>
@@ -24,8 +28,8 @@ export function SessionCard({
           <Name>{session.targetFile}</Name>
         </Link>{' '}
         <span>{session.operation}</span>{' '}
-        <span className="state" data-live={isAtWork(session)}>
-          {sessionWords(session)}
+        <span className="state" data-live={isAtWork({ ...session, isOver })}>
+          {words}
         </span>
       </header>
       {session.receipt === null ? (

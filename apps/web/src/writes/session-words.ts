@@ -14,6 +14,9 @@ const WORDS: Readonly<Record<SessionStateName, string>> = {
   aborted: 'not written',
 };
 
+/** Nothing writes it any more when its turn is over. */
+type OfTurn = { readonly isOver: boolean };
+
 /** The state of a write in words. */
 export function sessionWords({
   status,
@@ -22,10 +25,14 @@ export function sessionWords({
   isHeldUp,
   isRecovered,
   pendingApproval,
+  isOver,
 }: Pick<
   SessionView,
   'status' | 'corrections' | 'code' | 'isHeldUp' | 'isRecovered' | 'pendingApproval'
->): string {
+> &
+  OfTurn): string {
+  // The server ended the turn where it was.
+  if (isOver && isOpen({ status })) return 'left unfinished';
   const isWaiting = pendingApproval !== null && isOpen({ status });
   const known = isWaiting ? 'waiting for your yes' : (WORDS[status] ?? status);
   const words = isRecovered && isOpen({ status }) ? `recovered, ${known}` : known;
@@ -43,6 +50,7 @@ export function isOpen({ status }: Pick<SessionView, 'status'>): boolean {
 export function isAtWork({
   status,
   pendingApproval,
-}: Pick<SessionView, 'status' | 'pendingApproval'>): boolean {
-  return isOpen({ status }) && pendingApproval === null;
+  isOver,
+}: Pick<SessionView, 'status' | 'pendingApproval'> & OfTurn): boolean {
+  return !isOver && isOpen({ status }) && pendingApproval === null;
 }

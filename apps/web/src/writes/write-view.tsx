@@ -18,7 +18,7 @@ import { LiveFile } from './live-file.tsx';
 import { openSessionWords } from './open-session.ts';
 import { Receipt } from './receipt.tsx';
 import { SessionActions } from './session-actions.tsx';
-import { isAtWork, sessionWords } from './session-words.ts';
+import { isAtWork, isOpen, sessionWords } from './session-words.ts';
 import { useTurnOfSession } from './use-turn-of-session.ts';
 import { Watermarks } from './watermarks.tsx';
 
@@ -42,6 +42,7 @@ function TurnWrite({
 }): ReactNode {
   const { view, connection } = useTurn(turnId);
   const session = view.sessions.get(sessionId);
+  const isOver = view.end !== null;
   if (session === undefined) {
     return connection.kind === 'over' || connection.kind === 'refused' ? (
       <StoredWrite sessionId={sessionId} />
@@ -58,10 +59,10 @@ function TurnWrite({
       <Title isName>{session.targetFile}</Title>
       <p>
         {session.operation}{' '}
-        <span className="state" data-live={isAtWork(session)}>
-          {sessionWords(session)}
+        <span className="state" data-live={isAtWork({ ...session, isOver })}>
+          {sessionWords({ ...session, isOver })}
         </span>{' '}
-        {view.end === null && <CancelTurn turnId={turnId} />}
+        {!isOver && <CancelTurn turnId={turnId} />}
       </p>
       <ConnectionLine turnId={turnId} />
       {view.items.map((item) =>
@@ -70,7 +71,9 @@ function TurnWrite({
         ) : null,
       )}
       <HeldUp session={session} items={view.items} />
-      {session.paused !== null && view.end !== null && <StoredActions sessionId={sessionId} />}
+      {isOver && (session.paused !== null || isOpen(session)) && (
+        <StoredActions sessionId={sessionId} />
+      )}
       <Watermarks session={session} />
       <Joined seams={session.seams} setAside={session.setAside} />
       {session.receipt !== null && <Receipt receipt={session.receipt} />}
