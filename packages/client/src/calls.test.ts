@@ -6,7 +6,7 @@ import { createOrionClient } from './client.ts';
 import type { OrionClient } from './client.ts';
 import type { CallOptions } from './connection.ts';
 import { hurriedClock } from './testing/hurried-clock.ts';
-import { broken, failure, json, startScriptedServer } from './testing/scripted-server.ts';
+import { broken, failure, foreign, json, startScriptedServer } from './testing/scripted-server.ts';
 import type { Step } from './testing/scripted-server.ts';
 
 const hurried = hurriedClock();
@@ -254,6 +254,12 @@ it('content of no bytes is asked of nobody', async () => {
 
 it.each([408, 429, 502, 503, 504])('what is answered with %i is asked again', async (status) => {
   const { client, asked } = await clientOf([failure(status, 'RATE_LIMITED'), json(200, {})]);
+  await client.turns.list();
+  expect(asked).toHaveLength(2);
+});
+
+it.each([500, 520, 530])('what a tunnel answers with %i is asked again', async (status) => {
+  const { client, asked } = await clientOf([foreign(status), json(200, {})]);
   await client.turns.list();
   expect(asked).toHaveLength(2);
 });

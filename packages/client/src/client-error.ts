@@ -40,7 +40,9 @@ export class OrionClientError extends Error {
 
   /** Whether the same request may succeed later. */
   get isPassing(): boolean {
-    return this.code === 'UNREACHABLE' || PASSING.has(this.status);
+    if (this.code === 'UNREACHABLE' || PASSING.has(this.status)) return true;
+    // Tunnels and proxies have statuses of their own for a server that is away, such as 530.
+    return this.code === 'UNEXPECTED_ANSWER' && this.status >= 500;
   }
 }
 

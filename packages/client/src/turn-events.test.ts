@@ -9,6 +9,7 @@ import { hurriedClock } from './testing/hurried-clock.ts';
 import {
   broken,
   failure,
+  foreign,
   json,
   nothing,
   startScriptedServer,
@@ -56,11 +57,13 @@ describe('the events of a turn', () => {
       broken,
       stream([], 'end'),
       failure(503, 'SERVER_STOPPING'),
+      foreign(530),
       stream([event(3), event(4, 'done')], 'cut'),
     ]);
     expect(await all(events)).toEqual([1, 2, 3, 4]);
     expect(server.asked.map(({ headers }) => headers['last-event-id'])).toEqual([
       undefined,
+      '2.a',
       '2.a',
       '2.a',
       '2.a',
@@ -95,7 +98,9 @@ describe('the events of a turn', () => {
       failure(401, 'UNAUTHORIZED'),
       { code: 'UNAUTHORIZED', hint: 'Do something.' },
     ],
-    ['a page of a proxy', (response) => response.end('<html>'), { code: 'UNEXPECTED_ANSWER' }],
+    ['a page of a proxy', foreign(200), { code: 'UNEXPECTED_ANSWER', status: 200 }],
+    ['a page that a proxy does not have', foreign(404), { code: 'UNEXPECTED_ANSWER', status: 404 }],
+    ['a defect of the server', failure(500, 'INTERNAL'), { code: 'INTERNAL', status: 500 }],
     ['JSON', json(200, {}), { code: 'UNEXPECTED_ANSWER', status: 200 }],
   ])('are not asked for again after %s', async (_name, step, expected) => {
     const { server, events } = await reading([step]);

@@ -47,6 +47,14 @@ export const json =
 export const failure = (status: number, code: string, headers = {}): Step =>
   json(status, { error: { code, message: `It is ${code}.`, hint: 'Do something.' } }, headers);
 
+/** What a proxy or tunnel says itself. */
+export const foreign =
+  (status: number): Step =>
+  (response) => {
+    response.writeHead(status, { 'content-type': 'text/html' });
+    response.end('<html>');
+  };
+
 export const broken: Step = (response) => response.destroy();
 
 const frame = (event: Readonly<Record<string, unknown>>): string =>
