@@ -169,6 +169,39 @@ describe('targets that are found', () => {
     expect(await codeOf(workspace.checkTarget('.orion/x', 'create'))).toBe('PROTECTED_PATH');
   });
 
+  it.each<[readonly string[], readonly string[]]>([
+    [['.github/**', '!.github/workflows/**'], ['.github/a.md']],
+    [['!.github/workflows/**', '.github/**', ''], ['.github/a.md']],
+    [['!.github/workflows/**'], []],
+    [['', '!'], []],
+    [['!(.git)/**'], []],
+  ])('with the allow globs %j: %j', async (allowPaths, allowed) => {
+    const { again } = await openTestWorkspace();
+    const workspace = await again({ settings: { allowPaths } });
+    const paths = ['.env', '.git/hooks/x', '.github/a.md', '.github/workflows/x.yml'];
+    const codes = await Promise.all(
+      paths.map((path) => codeOf(workspace.checkTarget(path, 'create'))),
+    );
+    expect(paths.filter((_path, index) => codes[index] === 'no error')).toEqual(allowed);
+  });
+
+  it('not to be written by a link to a name that no target may have', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    for (const [link, name] of [
+      ['blank', 'Old reports '],
+      ['dot', 'v1.'],
+      ['percent', '%2e'],
+    ] as const) {
+      mkdirSync(join(root, name));
+      writeFileSync(join(root, name, 'a.md'), 'text');
+      symlinkSync(name, join(root, link));
+      // Its change could not be undone: it is recorded by the real name.
+      expect(await codeOf(workspace.checkTarget(`${link}/a.md`, 'overwrite'))).toBe(
+        'INVALID_TARGET',
+      );
+    }
+  });
+
   it('without asking for package.json where nobody can be asked', async () => {
     const { workspace, again } = await openTestWorkspace();
     expect(await codeOf(workspace.checkTarget('package.json', 'create'))).toBe('no error');

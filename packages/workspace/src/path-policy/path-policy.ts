@@ -66,10 +66,7 @@ export class PathPolicy {
 
   constructor(options: PathPolicyOptions) {
     this.#options = options;
-    this.isAllowed =
-      options.allowPaths.length === 0
-        ? (): boolean => false
-        : picomatch([...options.allowPaths], { dot: true, strictSlashes: true });
+    this.isAllowed = matcherOf(options.allowPaths);
   }
 
   get root(): string {
@@ -117,6 +114,11 @@ export class PathPolicy {
     switch (found.kind) {
       case 'loop':
         throw invalidTarget(target, 'its symbolic links go round in a circle');
+      case 'unnamable':
+        throw invalidTarget(
+          target,
+          'a symbolic link in it leads to a name that is not valid UTF-8',
+        );
       case 'blocked':
         throw new OrionError({
           code: 'DIR_CREATE_FAILED',
@@ -147,6 +149,7 @@ export class PathPolicy {
   /** Resolves a path inside the workspace that this operation may change now. */
   async containTarget(target: string, operation: WriteOperation): Promise<AllowedPath> {
     const contained = await this.contain(target);
+    this.#requireNamable(contained);
     const paths = await this.#requireUnprotected(contained);
     requireFitting(contained, operation);
     const hardLink = contained.stat !== null && contained.stat.nlink > 1;
@@ -236,6 +239,12 @@ export class PathPolicy {
     }
   }
 
+  /** A change is recorded by its real path, by which it has to be found again to be undone. */
+  #requireNamable({ path, realPath }: ContainedPath): void {
+    const real = relative(this.#options.root, realPath).split(sep).join('/');
+    if (real !== path && real !== '') parseTarget(real);
+  }
+
   /** Returns the protected names that were allowed. */
   async #requireUnprotected(contained: ContainedPath): Promise<readonly string[]> {
     const { root, interactive } = this.#options;
@@ -265,6 +274,14 @@ export class PathPolicy {
     }
     return allowed;
   }
+}
+
+/** `!` leaves out what the other globs match. To the library it is a glob of its own, which matches everything else. */
+function matcherOf(globs: readonly string[]): (path: string) => boolean {
+  const given = globs.filter((glob) => glob !== '' && !glob.startsWith('!'));
+  if (given.length === 0) return () => false;
+  const ignore = globs.filter((glob) => glob.startsWith('!')).map((glob) => glob.slice(1));
+  return picomatch(given, { dot: true, strictSlashes: true, ignore });
 }
 
 /** Without a reason, the path is Orion's own and cannot be allowed. */

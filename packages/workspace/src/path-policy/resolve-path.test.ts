@@ -66,6 +66,15 @@ describe('a path leads', () => {
     expect(await told(path)).toBe(expected);
   });
 
+  it('nowhere by a link to a name that is not UTF-8: as text, the name would be another one', async () => {
+    const name = Buffer.from('d\xff', 'latin1');
+    await mkdir(Buffer.concat([Buffer.from(`${root}/`), name]));
+    await symlink(name, join(root, 'odd'));
+    await symlink('a/b', join(root, '\ufffd'));
+    expect(await told('odd/new')).toBe('{"kind":"unnamable","at":"/odd"}');
+    expect(await told('\ufffd')).toBe('{"kind":"found","realPath":"/a/b"} (directory)');
+  });
+
   it('through forty links and no more', async () => {
     for (let link = 1; link <= 41; link += 1)
       await symlink(link === 1 ? 'a' : `link${link - 1}`, join(root, `link${link}`));

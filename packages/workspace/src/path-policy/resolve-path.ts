@@ -1,4 +1,5 @@
 import type { Stats } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
 import { lstat, readlink } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { errnoOf, isErrno } from '../disk/disk-error.ts';
@@ -17,6 +18,8 @@ export type ResolvedPath =
       readonly missing: readonly string[];
     }
   | { readonly kind: 'loop' }
+  /** A link leads to a name that is not UTF-8: as text it would be another one. */
+  | { readonly kind: 'unnamable'; readonly at: string }
   /** A component is neither a directory nor a link. */
   | { readonly kind: 'blocked'; readonly at: string }
   | { readonly kind: 'refused'; readonly at: string; readonly error: unknown };
@@ -62,14 +65,16 @@ export async function resolvePath(
     }
     links += 1;
     if (links > MAX_LINKS) return { kind: 'loop' };
-    let target: string;
+    let target: Buffer;
     try {
-      target = await readlink(path);
+      target = await readlink(path, { encoding: 'buffer' });
     } catch (error) {
       return { kind: 'refused', at: path, error };
     }
-    if (target.startsWith('/')) current = '/';
-    open.unshift(...target.split('/'));
+    if (!isUtf8(target)) return { kind: 'unnamable', at: path };
+    const names = target.toString().split('/');
+    if (names[0] === '') current = '/';
+    open.unshift(...names);
     stat = null;
   }
   try {
