@@ -49,6 +49,11 @@ export function oldestOfChange(
       : Math.max(oldest.get(markOf(changeId)) ?? position, oldestWithoutMark);
 }
 
+/** The same for backups of one change, and with rare exceptions for these alone. */
+export function changeMark(id: string): string {
+  return markIn(id) ?? id;
+}
+
 function markIn(id: string): string | undefined {
   return BACKUP_ID.exec(id)?.[MARK];
 }

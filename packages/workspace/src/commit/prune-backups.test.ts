@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -17,7 +18,8 @@ const BYTES = 1_000;
 
 /** With three changes of a file, a second apart, each of which keeps `BYTES`. */
 async function openChanged(backupsMaxBytes: number) {
-  const test = await openTestWorkspace({ settings: { backupsMaxBytes } });
+  const userKeyDirectory = await temporaryDirectory();
+  const test = await openTestWorkspace({ userKeyDirectory, settings: { backupsMaxBytes } });
   writeFileSync(join(test.root, 'a.txt'), 'x'.repeat(BYTES));
   const ids: string[] = [];
   for (let round = 0; round < 3; round += 1) {
@@ -39,6 +41,50 @@ it('a link is no backup, whatever lies where it leads', async () => {
   await (await again()).sessions.housekeep();
   expect(names()).toEqual([...ids, link].toSorted());
   expect(existsSync(join(outside, 'content'))).toBe(true);
+});
+
+it("somebody else's of a time that is yet to come goes, and none of this user's for it", async () => {
+  const { again, backups, ids, names, root } = await openChanged(5 * BYTES);
+  const planted = '99991231T235959999Z-0123456789abcdef';
+  mkdirSync(join(backups, planted));
+  writeFileSync(join(backups, planted, 'content'), 'x'.repeat(100 * BYTES));
+  const own = readFileSync(join(backups, ids[2] ?? '', 'manifest.json'), 'utf8');
+  const manifest = { ...(JSON.parse(own) as object), id: planted, mac: undefined };
+  writeFileSync(join(backups, planted, 'manifest.json'), JSON.stringify(manifest));
+  const workspace = await again();
+  await workspace.sessions.housekeep();
+  expect(names()).toEqual(ids);
+  expect((await workspace.undo({})).change_id).toBe(ids[2]);
+  expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('1'.repeat(BYTES));
+});
+
+it("somebody else's is not the newest change of a workspace, which stays whatever its size", async () => {
+  const { again, backups, clock, ids, names } = await openChanged(5 * BYTES);
+  const planted = new Date(clock.now() + 1_000).toISOString().replaceAll(/[-:.]/gu, '');
+  const id = `${planted}-0123456789abcdef`;
+  mkdirSync(join(backups, id));
+  const own = readFileSync(join(backups, ids[2] ?? '', 'manifest.json'), 'utf8');
+  const manifest = { ...(JSON.parse(own) as object), id, mac: undefined };
+  writeFileSync(join(backups, id, 'manifest.json'), JSON.stringify(manifest));
+  clock.jump(60 * 24 * HOUR);
+  await (await again()).sessions.housekeep();
+  expect(names()).toEqual([ids[2]]);
+});
+
+it('a change goes whole, so that none is undone in part', async () => {
+  const { workspace, again, clock, names, root } = await openChanged(10 * BYTES);
+  const write = async (path: string, bytes: number, changeId: string): Promise<string> => {
+    writeFileSync(join(root, path), 'x'.repeat(bytes));
+    clock.jump(1_000);
+    const expected = await workspace.checkTarget(path, 'overwrite');
+    const request = { ...commitRequest('overwrite', expected, 'new'), changeId };
+    return (await workspace.commit(request)).backup_id ?? '';
+  };
+  await write('b.txt', 6 * BYTES, 'plan');
+  await write('c.txt', BYTES, 'plan');
+  const last = await write('d.txt', 5 * BYTES, 'last');
+  await (await again()).sessions.housekeep();
+  expect(names()).toEqual([last]);
 });
 
 it('one that cannot be read just now stays', async () => {

@@ -2,10 +2,12 @@
  * Drops backups by age and size.
  *
  * 1. The newest change of each workspace stays whole, and so does a plan in progress. A backup of an existing session
- *    stays, too, because it shows a recovery that the change was made.
+ *    stays, too, because it shows a recovery that the change was made. A change is dropped whole: what is left of one
+ *    would be undone in part.
  * 2. Their number decides how long a count takes, so that it reads none that stays, and a full store is made roomy
  *    instead of being counted again at the next change.
- * 3. The age of what the store has is measured by the store; of what is here alone, by the time in its id.
+ * 3. The age of what the store has is measured by the store; of what is here alone, by the time in its id. Somebody
+ *    else's with a time that is yet to come is dropped: it would push out this user's own.
  */
 import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +18,7 @@ import type { Retained, RetentionLimits } from '../retention/retention.ts';
 import { isSessionId } from '../state-directory.ts';
 import type { StateDirectory } from '../state-directory.ts';
 import type { AgedBackup, SharedBackups } from '../stored/shared-backups.ts';
-import { isBackupId, isDraft, timeOfBackup } from './backup-id.ts';
+import { changeMark, isBackupId, isDraft, timeOfBackup } from './backup-id.ts';
 import type { BackupManifest } from './backup-manifest.ts';
 
 const DRAFT_AGE_MS = 60 * 60 * 1000;
@@ -30,7 +32,7 @@ export type PruneOptions = {
   /** What other hosts find, too. */
   readonly shared?: SharedBackups;
   /** Includes backups of other workspaces. Null if it is not valid; rejects if the disk reports an error. */
-  readonly read: (id: string) => Promise<BackupManifest | null>;
+  readonly read: (id: string) => Promise<(BackupManifest & { readonly foreign: boolean }) | null>;
 };
 
 /** What decides whether a backup is needed. */
@@ -38,6 +40,7 @@ type Known = {
   readonly id: string;
   readonly root: string | undefined;
   readonly changeId: string | null;
+  readonly foreign: boolean;
 };
 
 /** @returns the bytes that all the others keep */
@@ -54,18 +57,33 @@ export async function pruneBackups(options: PruneOptions): Promise<number> {
   for (const name of new Set([...local, ...stored.keys()])) {
     const { manifest, ageMs } = stored.get(name) ?? {};
     const bytes = manifest?.before?.bytes ?? (await bytesOf(join(state.backups, name)));
-    found.push({ name, since: ageMs === undefined ? timeOfBackup(name) : now - ageMs, bytes });
+    const since = ageMs === undefined ? await sinceOf(name, now, options) : now - ageMs;
+    found.push({ name, since, bytes });
   }
   const entries = fromNewest(found);
   const isFull = sumOf(entries) > limits.maxBytes;
   const maxBytes = isFull ? limits.maxBytes * ROOMY : limits.maxBytes;
-  const old = expired(entries, { ...limits, maxBytes }, now);
+  const marks = new Set(expired(entries, { ...limits, maxBytes }, now).map(changeMark));
+  const old = entries.map(({ name }) => name).filter((name) => marks.has(changeMark(name)));
   const dropped = new Set(await withoutNeeded(options, old, entries, local));
   for (const name of dropped) {
     await shared?.remove(name);
     await rm(join(state.backups, name), { recursive: true, force: true });
   }
   return sumOf(entries.filter(({ name }) => !dropped.has(name)));
+}
+
+/** In milliseconds since the epoch. */
+async function sinceOf(id: string, now: number, { read }: PruneOptions): Promise<number> {
+  const time = timeOfBackup(id);
+  if (time <= now) return time;
+  try {
+    const known = await read(id);
+    return known === null || known.foreign ? 0 : now;
+  } catch {
+    // What cannot be read now may be needed.
+    return now;
+  }
 }
 
 /** @param entries all, newest first */
@@ -79,7 +97,7 @@ async function withoutNeeded(
     const manifest = await read(id);
     if (manifest === null) return null;
     const root = local.has(id) ? manifest.root : state.root;
-    return { id, root, changeId: manifest.change_id ?? null };
+    return { id, root, changeId: manifest.change_id ?? null, foreign: manifest.foreign };
   };
   const newest = new Map<string | undefined, Known>();
   const unseen = entries.map(({ name }) => name).toReversed();
@@ -88,7 +106,8 @@ async function withoutNeeded(
       const id = unseen.pop();
       if (id === undefined) break;
       const known = await look(id).catch(() => null);
-      if (known !== null && !newest.has(known.root)) newest.set(known.root, known);
+      if (known !== null && !known.foreign && !newest.has(known.root))
+        newest.set(known.root, known);
     }
     return newest.get(root);
   };

@@ -20,11 +20,12 @@ export function expired(
 ): readonly string[] {
   const dropped: string[] = [];
   let total = 0;
+  let isFull = false;
   for (const [index, entry] of fromNewest(entries).entries()) {
     const tooOld = now - entry.since >= limits.maxAgeMs;
-    const tooMuch = index > 0 && total + entry.bytes > limits.maxBytes;
-    if (tooOld || tooMuch) dropped.push(entry.name);
-    else total += entry.bytes;
+    total += entry.bytes;
+    isFull ||= index > 0 && total > limits.maxBytes;
+    if (tooOld || isFull) dropped.push(entry.name);
   }
   return dropped;
 }

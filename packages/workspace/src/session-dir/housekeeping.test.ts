@@ -167,6 +167,11 @@ describe('expired', () => {
     ]);
     expect(expired([entry('huge', 1, 1_000)], limits, 2)).toEqual([]);
   });
+
+  it('keeps nothing that is older than what it drops', () => {
+    const entries = [entry('a', 1, 0), entry('b', 2, 1), entry('c', 3, 9), entry('d', 4, 2)];
+    expect(expired(entries, limits, 5)).toEqual(['c', 'b', 'a']);
+  });
 });
 
 describe('foreign sessions', () => {
