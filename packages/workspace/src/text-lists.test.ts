@@ -116,6 +116,19 @@ describe('a list of texts', () => {
     expect(await textsOf(wide)).toEqual(['mine']);
   });
 
+  it('keeps what is added beside any number that somebody else put there, and hands it out', async () => {
+    const { list, folder, again, clock } = await openLists();
+    await list.add('first');
+    for (let at = 0; at < 5; at += 1)
+      await writeFile(join(folder, `9999999999999999-00000${at}-0123456789ab.json`), '{}');
+    expect(await textsOf(list)).toEqual(['first']);
+    await clock.advance(1);
+    const id = await list.add('second');
+    expect(await textsOf((await again()).textList('history', LIMITS))).toEqual(['first', 'second']);
+    expect(await readdir(folder)).toHaveLength(3);
+    expect(await list.remove(id)).toBe(true);
+  });
+
   it('has nothing of another workspace with the same state directory', async () => {
     const stateDirectory = await temporaryDirectory();
     const one = (await openTestWorkspace({ stateDirectory })).workspace.textList('history', LIMITS);

@@ -62,6 +62,13 @@ export function createTextList(
       .toSorted();
   }
 
+  /** Those that count, oldest first. Which are later than `latestId` somebody else has put there: they go first. */
+  function newestOf(all: readonly string[], latestId: string): readonly string[] {
+    const early = all.filter((id) => id <= latestId);
+    const late = all.filter((id) => id > latestId);
+    return [...late, ...early].slice(-maxTexts).toSorted();
+  }
+
   /** Many texts are of few processes: each is looked at once. */
   async function readOne(
     id: string,
@@ -88,7 +95,7 @@ export function createTextList(
 
   return {
     async read() {
-      const all = (await onDisk('read a list', ids)).slice(-maxTexts);
+      const all = newestOf(await onDisk('read a list', ids), newId());
       const key = all.length === 0 ? null : await loadKey();
       const judged = new Map<string, Promise<boolean>>();
       const texts: ListedText[] = [];
@@ -110,7 +117,9 @@ export function createTextList(
         await state.ensure(directory);
         await createWholeFile(pathOf(id), jsonBytes(signed));
         await syncDirectory(directory);
-        for (const old of (await ids()).slice(0, -maxTexts)) {
+        const all = await ids();
+        const kept = new Set(newestOf(all, id));
+        for (const old of all.filter((each) => !kept.has(each))) {
           await unlink(pathOf(old)).catch(() => undefined);
         }
       });
