@@ -394,6 +394,34 @@ describe('after a crash', () => {
     }
   });
 
+  it('reads a file once that a journal names any number of times, and none of more files than a plan has', async () => {
+    const root = await temporaryDirectory();
+    await writeOld(root);
+    killBefore(root, 2);
+    const path = join(root, '.orion/plans', PLAN_ID, 'journal.json');
+    const journal = JSON.parse(await readFile(path, 'utf8')) as { files: object[] };
+    const named = (times: number): string => {
+      const file = { path: 'z.txt', before: null, after: sha256('never'), backup_id: null };
+      return JSON.stringify({ ...journal, files: Array.from({ length: times }, () => file) });
+    };
+    await writeFile(join(root, 'z.txt'), 'large');
+    const { workspace } = await openTestWorkspace({ root });
+    const disk = await interceptDisk();
+    onTestFinished(() => disk.use(null));
+    let reads = 0;
+    disk.use(({ name, path: opened }) => {
+      if (name === 'open' && opened === join(root, 'z.txt')) reads += 1;
+      return null;
+    });
+    await writeFile(path, named(1_000));
+    await workspace.sessions.housekeep();
+    expect(reads).toBe(1);
+    await mkdir(join(path, '..'), { recursive: true });
+    await writeFile(path, named(20_001));
+    await workspace.sessions.housekeep();
+    expect(reads).toBe(1);
+  });
+
   it('takes back what it could not take back itself, at the next start, even while its process lives', async () => {
     const { root, workspace, clock, events } = await openTestWorkspace();
     await writeOld(root);

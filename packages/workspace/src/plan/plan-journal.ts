@@ -14,6 +14,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, WritingRecord } from '@orion/contracts';
 import { OrionError, isTextOrNull } from '@orion/contracts';
+import { hashPath } from '../commit/hash-file.ts';
 import { removeIfOlder, syncDirectory } from '../disk/directories.ts';
 import { toDiskError } from '../disk/disk-error.ts';
 import { createFile, isThere, jsonBytes, readFields, replaceFile } from '../disk/files.ts';
@@ -31,6 +32,8 @@ import type { StateDirectory } from '../state-directory.ts';
 
 const NAME = 'journal.json';
 const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
+/** More than any plan has operations, and each of them changes a file at most. */
+const MAX_FILES = 20_000;
 const DRAFT_AGE_MS = 60 * 60 * 1000;
 
 type JournalFile = {
@@ -125,8 +128,9 @@ export class PlanJournals {
       if (!(await this.#state.holds(directory))) continue;
       const fields = await readFields(join(directory, NAME), MAX_JOURNAL_BYTES);
       const owner = parseOwner(fields);
-      if (owner === null || !hasShape(fields, FILES)) {
-        // It is being written, or its writer died before it was complete and thus before anything changed.
+      if (owner === null || !hasShape(fields, FILES) || fields.files.length > MAX_FILES) {
+        // It is being written, or its writer died before it was complete and thus before anything changed; or it is
+        // none of a plan.
         await removeIfOlder(directory, DRAFT_AGE_MS, this.#clock.now());
         continue;
       }
@@ -166,9 +170,10 @@ async function settle(
   { policy, takeBack, onEvent }: PlanRecovery,
 ): Promise<boolean> {
   const found: { readonly file: JournalFile; readonly now: string | null }[] = [];
+  const hashOf = hashEachOnce(policy);
   for (const file of files) {
     try {
-      found.push({ file, now: await policy.hashOf(file.path) });
+      found.push({ file, now: await hashOf(file.path) });
     } catch (error) {
       const { code, details } = toDiskError(error, `read ${shown(file.path)}`);
       // Without a system error, it is a place where no file of the plan can be.
@@ -204,6 +209,17 @@ async function settle(
   }
   onEvent('plan_rolled_back', { plan_id: planId, files: restored });
   return settled;
+}
+
+/** A journal that came with a folder may name one large file any number of times. */
+function hashEachOnce(policy: PathPolicy): (path: string) => Promise<string | null> {
+  const hashes = new Map<string, string | null>();
+  return async (path) => {
+    const { realPath } = await policy.contain(path);
+    const hash = hashes.get(realPath) ?? (await hashPath(realPath))?.sha256 ?? null;
+    hashes.set(realPath, hash);
+    return hash;
+  };
 }
 
 /** Whether a retry would be useless. */
