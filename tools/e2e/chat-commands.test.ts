@@ -41,6 +41,21 @@ async function leave(terminal: Terminal): Promise<void> {
   expect(exitCode, output).toBe(0);
 }
 
+test.concurrent('undoes the change that was asked about, and no later one of another process', async ({
+  machine,
+}) => {
+  const { terminal } = await chat(machine);
+  await type(terminal, 'Write it.', 'Turn ended: done, 1 file.');
+  await machine.write('a.txt', 'edited\n');
+  await type(terminal, '/undo', 'Undo it anyway?');
+  const operations = [{ type: 'create', target_file: 'b.txt', content: 'later\n' }];
+  const stdin = JSON.stringify({ intent: 'another process', operations });
+  expect((await machine.run(['apply-plan', '-'], { stdin })).exitCode).toBe(0);
+  await type(terminal, 'y', 'brings it back');
+  expect([await machine.exists('a.txt'), await machine.exists('b.txt')]).toEqual([false, true]);
+  await leave(terminal);
+});
+
 test.concurrent('shows help, state, tools and servers, and sends none of it', async ({
   machine,
 }) => {

@@ -75,19 +75,40 @@ function fileOf(backup: ListedBackup, undone: boolean): RecordedFile {
 }
 
 /**
- * The change to undo: the given one, or one file of it if a backup is given; by default the latest one in effect that
- * is not an undo and was recorded here.
+ * The latest change that is in effect, is not an undo and was recorded here. One that somebody has taken back by hand
+ * is passed over, unless there is no other.
  */
+export async function latestChange(
+  changes: AsyncIterable<RecordedChange>,
+  hashOf: (path: string) => Promise<string | null>,
+): Promise<RecordedChange | null> {
+  let latest: RecordedChange | null = null;
+  for await (const change of changes) {
+    if (change.status !== 'in_effect' || change.undoes.length > 0 || change.foreign) continue;
+    if (!(await isTakenBack(change, hashOf))) return change;
+    latest ??= change;
+  }
+  return latest;
+}
+
+async function isTakenBack(
+  change: RecordedChange,
+  hashOf: (path: string) => Promise<string | null>,
+): Promise<boolean> {
+  for (const { path, before } of stepsOf(change)) {
+    // What cannot be read now is in effect until somebody has looked.
+    const now = await hashOf(path).catch(() => undefined);
+    if (now !== (before?.sha256 ?? null)) return false;
+  }
+  return true;
+}
+
+/** The change with this id, or one file of it if it is the id of a backup. */
 export async function chooseChange(
   changes: AsyncIterable<RecordedChange>,
-  id: string | undefined,
+  id: string,
 ): Promise<RecordedChange | null> {
   for await (const change of changes) {
-    if (id === undefined) {
-      if (change.status === 'in_effect' && change.undoes.length === 0 && !change.foreign)
-        return change;
-      continue;
-    }
     if (change.change_id === id) return change;
     const files = change.files.filter((file) => file.backup_id === id);
     if (files.length > 0) return { ...change, files };

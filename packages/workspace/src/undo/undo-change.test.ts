@@ -157,6 +157,18 @@ describe('undo', () => {
     expect(report.undo_id).toBeUndefined();
   });
 
+  it('goes one change further back each time, also past one that somebody has taken back by hand', async () => {
+    const { root, workspace, clock } = await openTestWorkspace();
+    await writeFile(join(root, 'a.txt'), 'old');
+    const first = await change(workspace, 'a.txt', 'overwrite', 'new');
+    await clock.advance(1000);
+    await change(workspace, 'b.txt', 'create', 'made');
+    await rm(join(root, 'b.txt'));
+    const report = await workspace.undo({});
+    expect(report.change_id).toBe(first);
+    expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe('old');
+  });
+
   it('brings a file back that was removed since', async () => {
     const test = await openTestWorkspace();
     await mkdir(join(test.root, 'd'));
@@ -208,10 +220,22 @@ describe('a change of several files', () => {
     ]);
   });
 
-  it('stays whole when one of its files was edited since', async () => {
+  it('stays whole when some of its files were edited since, and says which', async () => {
     const test = await threeFiles();
     await writeFile(join(test.root, 'b.txt'), 'mine');
-    expect(await codeOf(test.workspace.undo({}))).toBe('TARGET_CHANGED');
+    const details = { change_id: 'plan-1', target_file: 'b.txt', target_files: ['b.txt'] };
+    await expect(test.workspace.undo({})).rejects.toMatchObject({
+      code: 'TARGET_CHANGED',
+      message: expect.stringContaining('"b.txt" was edited') as string,
+      details,
+    });
+    await writeFile(join(test.root, 'new.txt'), 'mine');
+    const both = await test.workspace.undo({}).catch((error: Error) => error);
+    expect(both).toMatchObject({
+      message: expect.stringMatching(/"(?:b|new).txt" and 1 other were edited/u) as string,
+      details: { target_files: expect.arrayContaining(['b.txt', 'new.txt']) as string[] },
+    });
+    await writeFile(join(test.root, 'new.txt'), 'N');
     expect(await textsOf(test)).toEqual(['AA', 'mine', 'N']);
     expect(await readdir(join(test.root, '.orion/locks'))).toEqual([]);
   });

@@ -23,7 +23,7 @@ import { streamFile } from '../disk/files.ts';
 import type { TargetLock } from '../ownership/target-locks.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import { asFarAs } from '../session-dir/session-key.ts';
-import { chooseChange, stepsOf } from './history.ts';
+import { chooseChange, latestChange, stepsOf } from './history.ts';
 import type { FileStep } from './history.ts';
 import { madeChanges } from './made-changes.ts';
 
@@ -33,15 +33,22 @@ type Ready = Checked & { readonly prepared: PreparedCommit | null };
 
 export async function undoChange(committer: Committer, request: UndoRequest): Promise<UndoReport> {
   const change = await findChange(committer, request);
+  return undoFound(committer, change, request.force === true);
+}
+
+async function undoFound(
+  committer: Committer,
+  change: RecordedChange,
+  force: boolean,
+): Promise<UndoReport> {
   const undoId = randomUUID();
   const locks: TargetLock[] = [];
   try {
     const checked: Checked[] = [];
     for (const step of stepsOf(change)) {
-      const found = await lookAt(committer, step, locks);
-      requireSameAsAfter(step, found, request.force === true);
-      checked.push({ step, found });
+      checked.push({ step, found: await lookAt(committer, step, locks) });
     }
+    if (!force) requireSameAsAfter(change, checked);
     const ready = await prepareAll(committer, checked, undoId);
     const files = await applyAll(ready);
     return {
@@ -55,7 +62,11 @@ export async function undoChange(committer: Committer, request: UndoRequest): Pr
 }
 
 async function findChange(committer: Committer, request: UndoRequest): Promise<RecordedChange> {
-  const change = await chooseChange(madeChanges(committer), request.id);
+  const changes = madeChanges(committer);
+  const change =
+    request.id === undefined
+      ? await latestChange(changes, (path) => committer.policy.hashOf(path))
+      : await chooseChange(changes, request.id);
   if (change === null) {
     throw new OrionError({
       code: 'CHANGE_NOT_FOUND',
@@ -101,15 +112,27 @@ async function lookAt(
   return policy.snapshot(step.path, 'overwrite');
 }
 
-function requireSameAsAfter(step: FileStep, found: TargetSnapshot, force: boolean): void {
-  if (force || isDone({ step, found })) return;
-  if (found.sha256 === (step.after?.sha256 ?? null)) return;
+function requireSameAsAfter(change: RecordedChange, checked: readonly Checked[]): void {
+  const edited = checked.filter((each) => !isDone(each) && !isAsLeft(each));
+  const [first] = edited;
+  if (first === undefined) return;
+  const { path } = first.step;
+  const others = edited.length - 1;
+  const were = others === 0 ? 'was' : `and ${others} ${others === 1 ? 'other' : 'others'} were`;
   throw new OrionError({
     code: 'TARGET_CHANGED',
-    message: `${shown(step.path)} was edited after the change that is to be undone; nothing was undone.`,
+    message: `${shown(path)} ${were} edited after the change that is to be undone; nothing was undone.`,
     hint: 'Forced, the undo restores the previous bytes anyway and keeps the present ones as a backup.',
-    details: { target_file: step.path },
+    details: {
+      change_id: change.change_id,
+      target_file: path,
+      target_files: edited.map(({ step }) => step.path),
+    },
   });
+}
+
+function isAsLeft({ step, found }: Checked): boolean {
+  return found.sha256 === (step.after?.sha256 ?? null);
 }
 
 function isDone({ step, found }: Checked): boolean {

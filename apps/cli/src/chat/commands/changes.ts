@@ -1,4 +1,4 @@
-import { defined, toErrorInfo } from '@orion/contracts';
+import { defined, OrionError, toErrorInfo } from '@orion/contracts';
 import type { RecordedChange } from '@orion/contracts';
 
 import { foldDiff } from '../../approvals/fold-diff.ts';
@@ -31,12 +31,15 @@ const undo: ChatCommand = {
     await orion.housekeep();
     const request = defined({ id: argument === '' ? undefined : argument });
     const report = await orion.undo(request).catch(async (error: unknown) => {
-      const { code, message } = inChatWords(toErrorInfo(error));
-      if (code !== 'TARGET_CHANGED') throw error;
-      const text = `${message} Restore it anyway? Its current version is kept, too.`;
+      if (!OrionError.isInstance(error) || error.code !== 'TARGET_CHANGED') throw error;
+      const { message } = inChatWords(toErrorInfo(error));
+      const text = `${message} Undo it anyway? What was edited is kept, too.`;
       const choices = [choice('(y)es'), choice('(n)o')];
       const answer = await tools.ask({ kind: 'choice', text, choices, preset: 'n' }, signal);
-      return answer?.value === 'y' ? orion.undo({ ...request, force: true }) : null;
+      if (answer?.value !== 'y') return null;
+      // Another process may have made a later one while it was asked.
+      const { change_id: asked } = error.details;
+      return orion.undo({ ...(typeof asked === 'string' ? { id: asked } : request), force: true });
     });
     if (report === null) return;
     for (const file of report.files) tools.line(undoneLine(file), 'success');
