@@ -1,4 +1,7 @@
 /** What strikes while turns run, and what may be seen of it. */
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { Preload } from '../served-turns/stage.ts';
@@ -140,7 +143,8 @@ export function planOf(fault: Fault, outageMs: number, way: string): FaultPlan {
           await failover?.strike(turns, database);
         },
       };
-    case 'stop':
+    case 'stop': {
+      const mark = join(tmpdir(), `orion-stopped-${process.pid}-${way}`);
       return {
         ...QUIET,
         moves: way === 'stream' ? 'some' : 'any',
@@ -148,10 +152,11 @@ export function planOf(fault: Fault, outageMs: number, way: string): FaultPlan {
         leavesFiles: true,
         preload: {
           module: new URL('./preload/stop-itself.ts', import.meta.url),
-          environment: { ORION_STOP_AT: way },
+          environment: { ORION_STOP_AT: way, ORION_STOPPED: mark },
         },
-        strike: ({ group }) => wakeFrozen(group),
+        strike: ({ group }) => wakeFrozen(group).finally(() => rm(mark, { force: true })),
       };
+    }
     case 'clock': {
       const preload = {
         module: new URL('../served-turns/preload/shift-clock.ts', import.meta.url),

@@ -1,25 +1,22 @@
 /**
- * Imported by servers before their own code: the server, or the first of its workers, freezes once: when the answer has
- * come that makes it the owner of a turn, a while behind that, or right before it puts a file in its place.
+ * Imported by servers before their own code: the first of them that comes to it freezes, and no other one: when the
+ * answer has come that makes it the owner of a turn, a while behind that, or right before it puts a file in its place.
  */
-import cluster from 'node:cluster';
+import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 
 import { interceptDisk } from '@orion/testkit/disk-faults';
 
-const { ORION_STOP_AT: at = '' } = process.env;
+const { ORION_STOP_AT: at = '', ORION_STOPPED: mark = '' } = process.env;
 const ACQUIRE = 'update turn set epoch = (turn.epoch / ';
 /** By then its first turn streams, and is not over. */
 const STREAMS_MS = 1_000;
 /** Where the file of a task comes to lie. */
 const TARGET = /\/notes\/\d+\.md$/u;
 
-// Also imported by the parent of workers.
-if (!process.argv.includes('--workers') || cluster.worker?.id === 1) {
-  if (at === 'claim') onClaim(stop);
-  if (at === 'stream') onClaim(() => setTimeout(stop, STREAMS_MS));
-  if (at === 'commit') await stopAtCommit();
-}
+if (at === 'claim') onClaim(stop);
+if (at === 'stream') onClaim(() => setTimeout(stop, STREAMS_MS));
+if (at === 'commit') await stopAtCommit();
 
 function onClaim(act: () => void): void {
   const original = Object.getPrototypeOf(Socket.prototype) as Pick<Socket, 'write'>;
@@ -49,5 +46,11 @@ async function stopAtCommit(): Promise<void> {
 }
 
 function stop(): void {
+  try {
+    writeFileSync(mark, '', { flag: 'wx' });
+  } catch {
+    // Another one has.
+    return;
+  }
   process.kill(process.pid, 'SIGSTOP');
 }
