@@ -22,6 +22,8 @@ import { changeMark, isBackupId, isDraft, timeOfBackup } from './backup-id.ts';
 import type { BackupManifest } from './backup-manifest.ts';
 
 const DRAFT_AGE_MS = 60 * 60 * 1000;
+/** Changes that are made at the same time have times of their own, one after the other. */
+const AHEAD_MS = 60_000;
 /** The share of the size limit that is kept once it was exceeded. */
 const ROOMY = 0.9;
 
@@ -76,7 +78,7 @@ export async function pruneBackups(options: PruneOptions): Promise<number> {
 /** In milliseconds since the epoch. */
 async function sinceOf(id: string, now: number, { read }: PruneOptions): Promise<number> {
   const time = timeOfBackup(id);
-  if (time <= now) return time;
+  if (time <= now + AHEAD_MS) return time;
   try {
     const known = await read(id);
     return known === null || known.foreign ? 0 : now;

@@ -80,27 +80,18 @@ function fileOf(backup: ListedBackup, undone: boolean): RecordedFile {
  */
 export async function latestChange(
   changes: AsyncIterable<RecordedChange>,
-  hashOf: (path: string) => Promise<string | null>,
+  isAsBefore: (step: FileStep) => Promise<boolean>,
 ): Promise<RecordedChange | null> {
   let latest: RecordedChange | null = null;
   for await (const change of changes) {
     if (change.status !== 'in_effect' || change.undoes.length > 0 || change.foreign) continue;
-    if (!(await isTakenBack(change, hashOf))) return change;
+    for (const step of stepsOf(change)) {
+      // What cannot be read now is in effect until somebody has looked.
+      if (!(await isAsBefore(step).catch(() => false))) return change;
+    }
     latest ??= change;
   }
   return latest;
-}
-
-async function isTakenBack(
-  change: RecordedChange,
-  hashOf: (path: string) => Promise<string | null>,
-): Promise<boolean> {
-  for (const { path, before } of stepsOf(change)) {
-    // What cannot be read now is in effect until somebody has looked.
-    const now = await hashOf(path).catch(() => undefined);
-    if (now !== (before?.sha256 ?? null)) return false;
-  }
-  return true;
 }
 
 /** The change with this id, or one file of it if it is the id of a backup. */

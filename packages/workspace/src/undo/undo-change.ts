@@ -65,7 +65,7 @@ async function findChange(committer: Committer, request: UndoRequest): Promise<R
   const changes = madeChanges(committer);
   const change =
     request.id === undefined
-      ? await latestChange(changes, (path) => committer.policy.hashOf(path))
+      ? await latestChange(changes, (step) => isAsBefore(committer, step))
       : await chooseChange(changes, request.id);
   if (change === null) {
     throw new OrionError({
@@ -84,6 +84,13 @@ async function findChange(committer: Committer, request: UndoRequest): Promise<R
     );
   }
   return change;
+}
+
+/** Reads no file whose size tells. */
+async function isAsBefore({ policy }: Committer, { path, before }: FileStep): Promise<boolean> {
+  const { stat } = await policy.contain(path);
+  if (before === null || stat === null) return before === null && stat === null;
+  return stat.size === before.bytes && (await policy.hashOf(path)) === before.sha256;
 }
 
 /** `keyProblem`: why even this user's own backups count as foreign. */
