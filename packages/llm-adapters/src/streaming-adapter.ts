@@ -82,8 +82,9 @@ export function createStreamingAdapter<RequestBody extends object>(
         if (!(error instanceof HttpFailure))
           return { error: classifyConnectionFailure(error, address, redact) };
         const failure = readHttpFailure(error);
+        // It names a parameter of this body, and no body contains one that was refused before: this ends.
         const refusal = readRefusal(failure, body, provider.optional);
-        if (refusal === undefined || refusals.has(refusal.parameter)) {
+        if (refusal === undefined) {
           return {
             error: classifyFailure(failure, redact),
             retryAfterMs: readRetryAfter(error.headers, clock.now()) ?? askedWait(failure),

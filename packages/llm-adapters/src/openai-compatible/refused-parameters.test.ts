@@ -87,6 +87,25 @@ describe('a refused parameter', () => {
     expect(server.requests).toHaveLength(3);
   });
 
+  test('is left out of requests that were on their way together', async () => {
+    const server = await serve(({ body }) =>
+      Object.hasOwn(body as object, 'stream_options')
+        ? { ...refusing('Unknown parameter: stream_options'), pauseMs: 20 }
+        : GOOD,
+    );
+    const adapter = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: server.url });
+    const answers = await Promise.all(
+      [1, 2].map(() => collect(adapter.sendMessagesStreaming(QUESTION, {}))),
+    );
+    expect(answers.map(textOf)).toEqual(['a', 'a']);
+    expect(bodies(server.requests).map((body) => 'stream_options' in body)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
   test('that is refused again is an error', async () => {
     const server = await serve(refusing('temperature, temperature!', 'temperature'));
     expect(errorOf(await ask(server, { temperature: 1 })).code).toBe('PROVIDER_REQUEST');
