@@ -108,6 +108,38 @@ describe('a request whose answer has not begun', () => {
     expect(retries).toEqual([{ waitMs: expected, code: 'PROVIDER_RATE_LIMIT' }]);
   });
 
+  const limited = { message: 'Rate limit reached. Please try again in 11.054s.' };
+  test.for<readonly [FormatName, string, number]>([
+    ['openai-chat', sse({ error: { ...limited, code: 429 } }), 11_054],
+    [
+      'openai-responses',
+      namedEvents(
+        RESPONSE_START,
+        responseEnd('failed', { error: { ...limited, code: 'rate_limit_exceeded' } }),
+      ),
+      11_054,
+    ],
+    [
+      'anthropic-messages',
+      namedEvents({
+        type: 'error',
+        error: {
+          type: 'rate_limit_error',
+          message: 'Slow down',
+          details: [{ retryDelay: '26s' }],
+        },
+      }),
+      26_000,
+    ],
+  ])('%s: waits as long as an error within the stream asks', async ([format, piece, waitMs]) => {
+    const { events, retries } = await ask(
+      [{ pieces: [piece] }, { pieces: [WHOLE[format]] }],
+      format,
+    );
+    expect(textOf(events)).toBe('whole');
+    expect(retries).toEqual([{ waitMs, code: 'PROVIDER_RATE_LIMIT' }]);
+  });
+
   test('waits as long as the header asks, if the body asks for something else', async () => {
     const { retries } = await ask([
       {

@@ -25,6 +25,7 @@ import type { OptionalParameters, Remedy } from './refused-parameters.ts';
 import { isWorthRetrying, readRetryAfter, retryWait } from './retry.ts';
 import type { Body } from './stream/body.ts';
 import { createAnswerDecoder } from './stream/answer-decoder.ts';
+import type { AnswerDecoder } from './stream/answer-decoder.ts';
 import type { MessageEvents } from './stream/message-events.ts';
 import type { WireFormat } from './stream/payloads.ts';
 import { HttpFailure } from './stream/post-json.ts';
@@ -98,14 +99,9 @@ export function createStreamingAdapter<RequestBody extends object>(
   /** The events of one answer, read by read; the last batch contains the final event. */
   async function* receive(
     body: Body,
+    answer: AnswerDecoder,
     controller: AbortController,
-    verbatim: boolean,
   ): AsyncGenerator<readonly LlmEvent[], void, undefined> {
-    const answer = createAnswerDecoder(provider.createFormat, redact, {
-      verbatim,
-      adapter: provider.name,
-      model: settings.model,
-    });
     const { message } = answer;
     let silence: number | undefined;
     const watch = createSilenceWatch(clock, (limit) => {
@@ -194,11 +190,16 @@ export function createStreamingAdapter<RequestBody extends object>(
       const outcome = await request(messages, options, controller.signal);
       if ('error' in outcome) return outcome;
       const { body } = outcome;
+      const answer = createAnswerDecoder(provider.createFormat, redact, {
+        verbatim: options.verbatim ?? false,
+        adapter: provider.name,
+        model: settings.model,
+      });
       let begun = false;
-      for await (const events of receive(body, controller, options.verbatim ?? false)) {
+      for await (const events of receive(body, answer, controller)) {
         const last = events.at(-1);
         if (last?.type === 'error' && !begun && events.every(isLastWord))
-          return { error: last.error };
+          return { error: last.error, retryAfterMs: answer.message.askedWaitMs };
         begun = true;
         if (last?.type === 'finish') {
           ended = true;

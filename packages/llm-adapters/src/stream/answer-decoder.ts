@@ -8,7 +8,7 @@ import type { WireFormat } from './payloads.ts';
 
 /** Decodes one answer, from the bytes of its body to events, wherever the bytes come from. */
 export type AnswerDecoder = {
-  readonly message: Pick<MessageEvents, 'ended' | 'fail'>;
+  readonly message: Pick<MessageEvents, 'ended' | 'askedWaitMs' | 'fail'>;
   feed(bytes: Uint8Array): void;
   /** The body has ended in an orderly way. */
   end(): void;

@@ -3,7 +3,7 @@ import type { ErrorInfo, FinishReason, JsonValue, LlmEvent, Redact, Usage } from
 
 import { ProviderDataMaker } from '../provider-data.ts';
 import type { DataOwner } from '../provider-data.ts';
-import { classifyFailure, providerError, readFailure } from '../provider-error.ts';
+import { askedWait, classifyFailure, providerError, readFailure } from '../provider-error.ts';
 import { createThinkTags } from '../think-tags.ts';
 import { ToolCallMerger } from '../tool-call-merger.ts';
 import type { ToolCallDelta } from '../tool-call-merger.ts';
@@ -27,6 +27,7 @@ export class MessageEvents {
   #usage: Usage | undefined;
   #textSeen = false;
   #ended = false;
+  #askedWaitMs: number | undefined;
   readonly #verbatim: boolean;
   readonly #redact: Redact;
   readonly #data: ProviderDataMaker;
@@ -53,6 +54,11 @@ export class MessageEvents {
   /** Whether the final event has been emitted. */
   get ended(): boolean {
     return this.#ended;
+  }
+
+  /** The wait that the provider asked for when it reported a failure. */
+  get askedWaitMs(): number | undefined {
+    return this.#askedWaitMs;
   }
 
   /** Whether any text or call of the answer has arrived. */
@@ -131,7 +137,9 @@ export class MessageEvents {
 
   /** The provider reports a failure within its answer: an error object, or an object that contains one. */
   providerFailed(report: unknown): void {
-    this.fail(classifyFailure(readFailure(report), this.#redact));
+    const failure = readFailure(report);
+    if (!this.#ended) this.#askedWaitMs = askedWait(failure);
+    this.fail(classifyFailure(failure, this.#redact));
   }
 
   #addText(text: string): void {
