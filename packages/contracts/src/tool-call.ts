@@ -40,4 +40,6 @@ export type KeptArgument = {
   readonly path: string;
   readonly lines: number;
   readonly bytes: number;
+  /** Of a text in an action: the SHA-256 of its UTF-16 (little endian), in base64. */
+  readonly digest?: string;
 };

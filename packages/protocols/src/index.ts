@@ -13,6 +13,7 @@ export { recordCommittedBegin } from './calls/executed-calls.ts';
 export { keptNote, keptPlace } from './calls/refusals.ts';
 export { runCalls } from './calls/run-calls.ts';
 export type { CallBatch } from './calls/run-calls.ts';
+export { textDigest } from './calls/unused-texts.ts';
 export { createContentProtocol } from './content/content-protocol.ts';
 export type { ContentHistory } from './content/content-protocol.ts';
 export { createControllerProtocol } from './controller/controller-protocol.ts';

@@ -153,7 +153,7 @@ class ProtocolRun {
           }
           if (event.type === 'tool_result') await this.#settleKept(event.result);
           if (event.type === 'chunk' && event.source === 'model') {
-            await this.#scope.kept.discardAnswer();
+            await this.#scope.kept.discardAnswer(event.content);
           }
           // What was answered or succeeded of the last message is settled.
           if (event.type === 'phase' && event.phase === 'action') yield* this.#tellKept();
@@ -229,7 +229,7 @@ class ProtocolRun {
     else this.#scope.kept.told(kept);
   }
 
-  /** Of calls and actions that came to nothing. */
+  /** Of calls that came to nothing, and of what actions were carried out without. */
   async *#tellKept(): AsyncGenerator<RunEventBody, void> {
     for (const text of await this.#scope.kept.takeUntold()) yield notice(keptNotice(text));
   }

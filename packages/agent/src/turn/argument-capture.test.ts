@@ -168,7 +168,9 @@ async function turnOf(
     { structuredOutput },
   );
   const orion = await openOrion({ workspace: root, adapter, ...options });
-  const events = await collect(orion.runTurn({ content: 'write', signal: stop.signal }));
+  const events = await collect(
+    orion.runTurn({ content: 'write', conversationId: 'c', signal: stop.signal }),
+  );
   const texts = (): Promise<string[]> => readdir(join(root, '.orion', 'texts')).catch(() => []);
   return { root, orion, adapter, events, told: toldIn(events), texts };
 }
@@ -328,5 +330,43 @@ describe('R258: a file in the JSON action of a model', () => {
     expect(events.at(-1)).toMatchObject({ type: 'done', status: 'complete' });
     expect(await texts()).toEqual([]);
     expect(told).toEqual([]);
+  });
+
+  const besides: Readonly<Record<string, object>> = {
+    'a message': { action: 'complete', message: 'Here it is.', content: LONG },
+    'a message, in arguments': { action: 'complete', message: 'Here.', args: { content: LONG } },
+    'a step that says something': {
+      action: 'next_step',
+      thinking: {},
+      type: 'respond',
+      message: 'Here it is.',
+      file_text: LONG,
+    },
+    'a question': { action: 'ask_user', question: 'Is this right?', content: LONG },
+  };
+  test.for(Object.entries(besides))('beside %s: both read where it is', async ([, said]) => {
+    const { root, orion, adapter, told, texts } = await turn(() => [
+      textReply(JSON.stringify(said)),
+      answered,
+    ]);
+    expect(told).toEqual((await texts()).map((name) => `.orion/texts/${name}`));
+    expect(told).toHaveLength(1);
+    expect(await readFile(join(root, told[0] ?? ''), 'utf8')).toBe(LONG);
+    await collect(orion.runTurn({ content: 'write it', conversationId: 'c' }));
+    const sent = adapter.requests[1]?.messages.map(({ content }) => content) ?? [];
+    expect(placesIn(sent.join('\n'))).toEqual(told);
+  });
+
+  test('beside the arguments of a call that succeeds: both read where it is', async () => {
+    const step = JSON.parse(WHOLE.replace('write_to_file', 'note')) as object;
+    const { root, adapter, told, texts } = await turn(
+      () => [textReply(JSON.stringify({ ...step, content: `${LONG}beside` })), answered],
+      { tools: [tool('note', 'read')] },
+    );
+    expect(told).toEqual((await texts()).map((name) => `.orion/texts/${name}`));
+    expect(told).toHaveLength(1);
+    expect(await readFile(join(root, told[0] ?? ''), 'utf8')).toBe(`${LONG}beside`);
+    const sent = adapter.requests[1]?.messages.map(({ content }) => content) ?? [];
+    expect(placesIn(sent.join('\n'))).toEqual(told);
   });
 });

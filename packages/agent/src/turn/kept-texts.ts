@@ -1,6 +1,6 @@
 import { countLineFeeds, cutText, JsonReader } from '@orion/contracts';
 import type { KeptArgument, ScratchFile, Workspace } from '@orion/contracts';
-import { keptPlace } from '@orion/protocols';
+import { keptPlace, textDigest } from '@orion/protocols';
 
 /** In any tool, arguments with these names are usually the content of a file. */
 const CONTENT_NAMES: ReadonlySet<string> = new Set([
@@ -35,8 +35,9 @@ type Files = Pick<Workspace, 'createScratchFile'>;
 /**
  * The texts of one turn that its models sent in calls and actions (R258).
  *
- * 1. A text is untold until it is discarded, because its call ran with all of it, until its place is in a result, or
- *    until somebody takes it to tell of it. Whoever runs the turn does so before the next message and at the end.
+ * 1. A text is untold until it is discarded, because its call ran with all of it or it was shown, until its place is in
+ *    a result, or until somebody takes it to tell of it. Whoever runs the turn does so before the next message and at
+ *    the end.
  * 2. A text is identified by its path, not by ids: providers repeat them, and protocols replace them.
  */
 export class KeptTexts {
@@ -69,9 +70,12 @@ export class KeptTexts {
     }
   }
 
-  /** What an action said was shown: it was the answer itself. */
-  async discardAnswer(): Promise<void> {
-    await this.discard([...this.#untold.values()].filter(({ call }) => call === null));
+  /** Deletes the text of an action that was the answer itself, which has been shown. */
+  async discardAnswer(shown: string): Promise<void> {
+    const ofActions = [...this.#untold.values()].filter(({ call }) => call === null);
+    if (ofActions.length === 0) return;
+    const digest = textDigest(shown);
+    await this.discard(ofActions.filter((text) => text.digest === digest));
   }
 
   /** The model and the person have read where these are. */
@@ -89,14 +93,22 @@ export class KeptTexts {
   }
 }
 
-/** Where a text is whose call, or action, came to nothing. */
+/** Where a text is whose call came to nothing, or that an action was carried out without. */
 export function keptNotice(text: KeptText): string {
-  const whose =
-    text.call === null ? "The model's action" : `The call of ${cutText(text.call, SHOWN_NAME)}`;
-  return `${whose} was not carried out. ${keptPlace(text)}`;
+  const what =
+    text.call === null
+      ? "A text in the model's action was not used."
+      : `The call of ${cutText(text.call, SHOWN_NAME)} was not carried out.`;
+  return `${what} ${keptPlace(text)}`;
 }
 
-type Text = { readonly name: string; file: ScratchFile | null; lines: number };
+type Text = {
+  readonly name: string;
+  file: ScratchFile | null;
+  lines: number;
+  /** Of an action only, for its digest. */
+  text: string;
+};
 
 /**
  * The texts of one call, each string in a file of its own. One file with all of it if it is not JSON: where a text in
@@ -148,7 +160,7 @@ export class CallText {
       this.#isOver = true;
       return;
     }
-    this.#raw = { name: 'arguments', file: null, lines: 1 };
+    this.#raw = { name: 'arguments', file: null, lines: 1, text: '' };
     this.#add(this.#raw, came);
   }
 
@@ -164,7 +176,14 @@ export class CallText {
       const saved = (await file?.finish()) ?? null;
       if (file === null || saved === null) continue;
       const { path, bytes } = saved;
-      const one = { name, path, bytes, lines, ...(text === this.#raw && { raw: true as const }) };
+      const one = {
+        name,
+        path,
+        bytes,
+        lines,
+        ...(text === this.#raw && { raw: true as const }),
+        ...(this.#isAction && { digest: textDigest(text.text) }),
+      };
       this.#onKept(one, file);
       kept.push(one);
     }
@@ -179,7 +198,7 @@ export class CallText {
       wants: (key) => CONTENT_NAMES.has(key) || containers.has(key),
       onStart: (name) => {
         inner = containers.has(name) ? this.#reader(new Set()) : null;
-        if (inner === null) this.#texts.push({ name, file: null, lines: 1 });
+        if (inner === null) this.#texts.push({ name, file: null, lines: 1, text: '' });
       },
       onText: (text) => {
         if (inner === null) this.#add(this.#texts.at(-1), text);
@@ -191,6 +210,7 @@ export class CallText {
   #add(entry: Text | undefined, text: string): void {
     if (entry === undefined) return;
     entry.lines += countLineFeeds(text);
+    if (this.#isAction) entry.text += text;
     entry.file ??= this.#workspace.createScratchFile();
     entry.file.append(text);
   }

@@ -1,4 +1,4 @@
-import { OrionError, createToolNames, cutText, defined } from '@orion/contracts';
+import { OrionError, createToolNames, cutText } from '@orion/contracts';
 import type {
   AssistantMessage,
   KeptArgument,
@@ -22,6 +22,7 @@ import type { ProtocolTrace } from '../base/protocol-trace.ts';
 import { FINAL_INSTRUCTION, nudge } from '../base/stop-notices.ts';
 import { keptNote } from '../calls/refusals.ts';
 import { runCalls } from '../calls/run-calls.ts';
+import { leftOutMessages, splitKept } from '../calls/unused-texts.ts';
 import { findStop, mayAnswer } from '../stop-policy/verdict.ts';
 import { parseAction } from './action.ts';
 import type { ParsedOutput } from './action.ts';
@@ -125,7 +126,7 @@ async function* runController(
     const parsed = parseAnswer(context, answer);
     if (whyIncomplete(answer) === 'refused') {
       if (parsed.ok) traceAction(trace, phaseIndex, parsed);
-      return yield* refusedAnswer(trace, phaseIndex, answer.text, parsed, null, appended);
+      return yield* refusedAnswer(trace, phaseIndex, answer, parsed, null, appended);
     }
     if (!parsed.ok) {
       const { text, kept = [] } = answer;
@@ -151,22 +152,24 @@ async function* runController(
     const { action } = parsed;
     traceAction(trace, phaseIndex, parsed);
     if (action.kind !== 'tool') {
-      yield* say(answerOf(action), appended);
+      yield* say(answerOf(action), answer.kept, appended);
       return yield end({ kind: 'complete', appended });
     }
 
     turnState.stop = beforeCall(context, action.description);
     if (turnState.stop !== null) continue;
 
+    const { used, left } = splitKept(answer.kept, action.args);
     const called: ToolCall = {
       id: `step_${phaseIndex}`,
       name: action.tool,
       arguments: JSON.stringify(action.args),
       state: 'complete',
-      ...defined({ kept: answer.kept }),
+      ...(used.length > 0 && { kept: used }),
     };
     const calls = withDistinctIds([called], [...context.messages, ...appended], phaseIndex);
     if (yield* runCall(context, signal, trace, calls, appended, null)) return;
+    appended.push(...leftOutMessages(left));
   }
 }
 
@@ -223,9 +226,9 @@ async function* lastAnswer(
   const phaseIndex = turnState.nextPhaseIndex - 1;
   if (parsed.ok) traceAction(trace, phaseIndex, parsed);
   if (whyIncomplete(answer) === 'refused') {
-    return yield* refusedAnswer(trace, phaseIndex, answer.text, parsed, stop, appended);
+    return yield* refusedAnswer(trace, phaseIndex, answer, parsed, stop, appended);
   }
-  return yield* finalAnswer(answer.text, parsed, stop, appended);
+  return yield* finalAnswer(answer, parsed, stop, appended);
 }
 
 /** A cut answer gets its own error, because asking for the same answer again would cut it again. */

@@ -1,13 +1,16 @@
-import type { Message, ProtocolEvent, TurnStop } from '@orion/contracts';
+import type { KeptArgument, Message, ProtocolEvent, TurnStop } from '@orion/contracts';
 import { reportIncomplete } from '../base/incomplete.ts';
+import type { ModelAnswer } from '../base/model-call.ts';
 import { NO_ANSWER, notice } from '../base/notices.ts';
 import { end } from '../base/outcomes.ts';
 import type { ProtocolTrace } from '../base/protocol-trace.ts';
+import { keptPlace } from '../calls/refusals.ts';
+import { splitKept } from '../calls/unused-texts.ts';
 import type { ControllerAction, ParsedOutput } from './action.ts';
 
 /** The answer after a stop. Its message is shown, but its action is not carried out. */
 export function* finalAnswer(
-  text: string,
+  { text, kept }: ModelAnswer,
   parsed: ParsedOutput,
   stop: TurnStop,
   appended: Message[],
@@ -17,7 +20,7 @@ export function* finalAnswer(
     yield notice(NO_ANSWER);
     return yield end({ kind: 'incomplete', stopReason: stop.reason, appended });
   }
-  yield* say(message, appended);
+  yield* say(message, parsed.ok ? kept : [], appended);
   yield end({ kind: 'stopped', stopReason: stop.reason, appended });
 }
 
@@ -25,13 +28,13 @@ export function* finalAnswer(
 export function* refusedAnswer(
   trace: ProtocolTrace,
   phaseIndex: number,
-  text: string,
+  { text, kept }: ModelAnswer,
   parsed: ParsedOutput,
   stop: TurnStop | null,
   appended: Message[],
 ): Generator<ProtocolEvent, void> {
   const message = messageOf(text, parsed);
-  if (message !== null) yield* say(message, appended);
+  if (message !== null) yield* say(message, parsed.ok ? kept : [], appended);
   yield* reportIncomplete(trace, phaseIndex, 'refused', { text, isBlank: message === null });
   const stopReason = stop === null ? {} : { stopReason: stop.reason };
   yield end({ kind: 'incomplete', ...stopReason, appended });
@@ -48,9 +51,18 @@ function isProse(text: string): boolean {
   return /\S/.test(text) && !/^\s*(?:[{[]|```)/.test(text);
 }
 
-/** Shows a message to the user and keeps it in the history as the model's answer. */
-export function* say(message: string, appended: Message[]): Generator<ProtocolEvent, void> {
-  appended.push({ role: 'assistant', content: message });
+/**
+ * Shows a message to the user and keeps it in the history as the model's answer, with the places of those texts of its
+ * action (`kept`) that are not the message: later turns read no system message of this one.
+ */
+export function* say(
+  message: string,
+  kept: readonly KeptArgument[] | undefined,
+  appended: Message[],
+): Generator<ProtocolEvent, void> {
+  const { left } = splitKept(kept, message);
+  const content = [message, ...left.map((text) => `(${keptPlace(text)})`)].join('\n\n');
+  appended.push({ role: 'assistant', content });
   yield { type: 'chunk', content: message, source: 'model' };
 }
 
