@@ -53,6 +53,8 @@ export type CheckedOptions = {
   /** The longest silence before the first event, and between later ones. */
   readonly firstEventMs: number;
   readonly silenceMs: number;
+  /** The longest time without an event in which a server sends something nevertheless, such as keep-alives. */
+  readonly eventlessMs: number;
   readonly connection: Pick<JsonPost, 'clock' | 'connectTimeoutMs' | 'fetch'>;
 };
 
@@ -83,6 +85,7 @@ export function checkOptions(options: AdapterOptions, defaultBaseUrl: string): C
     onRetry: options.onRetry,
     silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
     firstEventMs: options.silenceMs ?? DEFAULT_FIRST_EVENT_MS,
+    eventlessMs: Math.max(options.silenceMs ?? 0, DEFAULT_FIRST_EVENT_MS),
     connection: {
       clock,
       connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,

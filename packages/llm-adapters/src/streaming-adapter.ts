@@ -58,7 +58,8 @@ type Outcome = { readonly body: Body } | Failure;
  * 4. A parameter that the server refuses is omitted, once per parameter, in this and all later requests.
  * 5. A server that refuses calls in a conversation without tools gets stubs of them, in this and all later requests.
  * 6. A request is retried only while nothing of its answer has been passed on: a second answer could differ.
- * 7. A server that stops sending is abandoned after a while; what it sent is kept.
+ * 7. A server that stops sending is abandoned after a while, and after a longer one if it sends only keep-alives; what it
+ *    sent is kept. Only time in which its bytes are awaited counts.
  */
 export function createStreamingAdapter<RequestBody extends object>(
   provider: Provider<RequestBody>,
@@ -103,27 +104,37 @@ export function createStreamingAdapter<RequestBody extends object>(
     controller: AbortController,
   ): AsyncGenerator<readonly LlmEvent[], void, undefined> {
     const { message } = answer;
-    let silence: number | undefined;
-    const watch = createSilenceWatch(clock, (limit) => {
-      silence = limit;
+    let isSilent = false;
+    const watch = createSilenceWatch(clock, () => {
+      isSilent = true;
       controller.abort();
     });
     let limit = settings.firstEventMs;
+    let eventlessMs = 0;
     try {
       while (!message.ended) {
-        watch.waiting(limit);
+        const since = clock.monotonic();
+        const left = Math.max(0, settings.eventlessMs - eventlessMs);
+        watch.waiting(Math.min(limit, left));
         const arrival = await body.read();
         watch.arrived();
+        eventlessMs += clock.monotonic() - since;
         // What arrived before an abort is part of the answer; a reader may have been slower than the network.
         if (arrival.kind === 'bytes') answer.feed(arrival.bytes);
-        if (silence !== undefined) message.fail(stalled(address, silence));
-        else if (controller.signal.aborted) message.fail(aborted());
+        if (isSilent) {
+          message.fail(
+            left < limit
+              ? stalled(`${address} has sent only keep-alives`, settings.eventlessMs)
+              : stalled(`${address} has sent nothing`, limit),
+          );
+        } else if (controller.signal.aborted) message.fail(aborted());
         else if (arrival.kind === 'error')
           message.fail(classifyBreak(arrival.error, address, redact));
         else if (arrival.kind === 'end') answer.end();
         const events = answer.take();
         if (events.length === 0) continue;
         limit = settings.silenceMs;
+        eventlessMs = 0;
         yield events;
       }
     } finally {
@@ -271,10 +282,6 @@ function aborted(): ErrorInfo {
   return providerError('ABORTED', 'The request was cancelled', false);
 }
 
-function stalled(address: string, silenceMs: number): ErrorInfo {
-  return providerError(
-    'STREAM_STALLED',
-    `${address} has sent nothing for ${silenceMs / 1000} seconds`,
-    true,
-  );
+function stalled(what: string, milliseconds: number): ErrorInfo {
+  return providerError('STREAM_STALLED', `${what} for ${milliseconds / 1000} seconds`, true);
 }

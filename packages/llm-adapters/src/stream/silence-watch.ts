@@ -12,7 +12,7 @@ export type SilenceWatch = {
  * One timer for many short waits. It checks again when it fires: a timer for each piece of a fast stream would cost
  * more than reading the piece.
  */
-export function createSilenceWatch(clock: Clock, onSilence: (limit: number) => void): SilenceWatch {
+export function createSilenceWatch(clock: Clock, onSilence: () => void): SilenceWatch {
   let since: number | undefined;
   let limit = 0;
   let rings = Number.POSITIVE_INFINITY;
@@ -30,7 +30,7 @@ export function createSilenceWatch(clock: Clock, onSilence: (limit: number) => v
     if (since === undefined) return;
     const left = since + limit - clock.monotonic();
     if (left > 0) set(left);
-    else onSilence(limit);
+    else onSilence();
   }
 
   return {

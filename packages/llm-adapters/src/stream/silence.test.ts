@@ -51,6 +51,54 @@ test('before the first event a model may think for longer', async () => {
   expect((await first).value).toMatchObject({ error: { code: 'STREAM_STALLED' } });
 });
 
+test('keep-alives take the place of an answer for five minutes in all', async () => {
+  const clock = createFakeClock();
+  const answer = Promise.withResolvers<ReadableStreamDefaultController<Uint8Array>>();
+  const adapter = createAdapterOf('openai-chat', {
+    baseUrl: 'http://provider.test/v1',
+    clock,
+    retry: ONCE,
+    fetch: (_url, init) => {
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          init?.signal?.addEventListener('abort', () => controller.error(new Error('aborted')));
+          answer.resolve(controller);
+        },
+      });
+      return Promise.resolve(new Response(body));
+    },
+  });
+  const events = adapter.sendMessagesStreaming(QUESTION, {})[Symbol.asyncIterator]();
+  const first = events.next();
+  const body = await answer.promise;
+  const send = (text: string): void => body.enqueue(new TextEncoder().encode(text));
+  send(sse(content('half')));
+  expect((await first).value).toEqual({ type: 'text-delta', text: 'half' });
+  // The reader takes an hour for it.
+  await clock.advance(3_600_000);
+
+  let ended = false;
+  const next = events.next().finally(() => {
+    ended = true;
+  });
+  for (const keepAlive of [': ping\n\n', sse(content('')), ': ping\n\n', sse(content(''))]) {
+    await clock.advance(59_000);
+    send(keepAlive);
+  }
+  await clock.advance(50_000);
+  send(': ping\n\n');
+  await clock.advance(13_999);
+  expect(ended).toBe(false);
+  await clock.advance(1);
+  expect((await next).value).toMatchObject({
+    error: {
+      code: 'STREAM_STALLED',
+      message: 'provider.test:80 has sent only keep-alives for 300 seconds',
+    },
+  });
+  expect(clock.pending()).toBe(0);
+});
+
 test('time in which nothing is awaited is not silence', async () => {
   const server = await serve({
     pieces: [sse(content('a')), sse(content('b'))],
