@@ -8,6 +8,7 @@ import {
   textReply,
   toolCall,
 } from '@orion/testkit';
+import type { SentRequest } from '@orion/testkit';
 import { beforeEach, expect, it } from 'vitest';
 
 import { settingsFromEnvironment } from './config/settings.ts';
@@ -198,4 +199,24 @@ it('R251: what a person takes to decide does not count, and ends no question', a
   expect(asked).toEqual(['.env', 'test', 'command']);
   expect(events.at(-1)).toMatchObject({ status: 'complete', fullContent: 'All done.' });
   expect(events.findLast((event) => event.type === 'tool_result')).toMatchObject({ ok: true });
+});
+
+it('R169, R251: the wait before a request is repeated is no time of the turn', async () => {
+  const clock = createFakeClock();
+  const limited = async function* ({ options }: SentRequest): AsyncGenerator<LlmEvent> {
+    const { wait = (begin) => begin() } = options;
+    for (let retry = 0; retry < 3; retry += 1) await wait(() => clock.advance(60_000));
+    yield* callsReply([toolCall('r', 'Look')]);
+  };
+  const orion = await createOrion({
+    workspace,
+    store: 'memory',
+    adapter: createFakeAdapter([limited, textReply('Done.')]),
+    clock,
+    settings: { maxSeconds: 100, stopSeconds: 100 },
+    tools: [tool('Look', 'read')],
+  });
+  const events = await collect(orion.runTurn({ content: 'x' }));
+  await orion.close();
+  expect(events.at(-1)).toMatchObject({ status: 'complete', fullContent: 'Done.' });
 });

@@ -71,6 +71,11 @@ export type SendOptions = {
   /** Passes on every character of the model's text, without interpreting think tags. */
   readonly verbatim?: boolean;
   readonly signal?: AbortSignal;
+  /**
+   * Around each wait before the request is repeated, for a caller that does not count its time. Resolves when the given
+   * wait does, which `signal` ends early.
+   */
+  readonly wait?: (wait: () => Promise<void>) => Promise<void>;
   /** Ids for logs and traces; never sent to a provider. */
   readonly context?: { readonly requestId: string; readonly projectId: string };
 };

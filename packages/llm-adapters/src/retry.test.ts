@@ -1,3 +1,4 @@
+import type { SendOptions } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { describe, expect, test, vi } from 'vitest';
 
@@ -178,17 +179,26 @@ test('after the first event nothing is repeated', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('an abort ends a wait', async () => {
+test('an abort ends a wait, whose caller has been told of it', async () => {
   const server = await serve([BUSY]);
   const clock = createFakeClock();
   const scheduled = vi.spyOn(clock, 'schedule');
   const adapter = createAdapterOf('openai-chat', { baseUrl: server.url, clock });
   const controller = new AbortController();
-  const answer = collect(adapter.sendMessagesStreaming(QUESTION, { signal: controller.signal }));
+  const { signal } = controller;
+  const told: string[] = [];
+  const wait: SendOptions['wait'] = async (begin) => {
+    told.push('begins');
+    await begin();
+    told.push('ends');
+  };
+  const answer = collect(adapter.sendMessagesStreaming(QUESTION, { signal, wait }));
   // The time in which the server may answer, then the wait.
   await vi.waitFor(() => expect(scheduled).toHaveBeenCalledTimes(2));
+  expect(told).toEqual(['begins']);
   controller.abort();
   expect(await answer).toMatchObject([{ type: 'error', error: { code: 'ABORTED' } }]);
+  expect(told).toEqual(['begins', 'ends']);
   expect(server.requests).toHaveLength(1);
   expect(clock.pending()).toBe(0);
 });

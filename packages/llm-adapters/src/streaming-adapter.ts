@@ -153,6 +153,7 @@ export function createStreamingAdapter<RequestBody extends object>(
       return;
     }
     options.signal?.addEventListener('abort', onAbort, { once: true });
+    const { wait = (begin) => begin() } = options;
     try {
       let offersTools = needsTools;
       for (let attempt = 0; ; attempt += 1) {
@@ -173,7 +174,7 @@ export function createStreamingAdapter<RequestBody extends object>(
         }
         const waitMs = retryWait(retry, attempt, retryAfterMs, settings.random);
         settings.onRetry?.({ waitMs, code: error.code });
-        await sleep(clock, waitMs, cancel.signal);
+        await wait(() => sleep(clock, waitMs, cancel.signal));
         if (cancel.signal.aborted) {
           yield { type: 'error', error: aborted() };
           return;

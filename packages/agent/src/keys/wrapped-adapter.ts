@@ -1,11 +1,14 @@
 import { defined } from '@orion/contracts';
 import type { LlmAdapter, LlmEvent, Message, SendOptions } from '@orion/contracts';
 
-/** The adapter with what its answers go through on their way; nothing is sent before they are read. */
+/**
+ * The adapter with what its answers go through on their way; nothing is sent before they are read. `more` is sent in
+ * place of those options.
+ */
 export function wrapAdapter(
   adapter: LlmAdapter,
   pass: (
-    send: () => AsyncIterable<LlmEvent>,
+    send: (more?: SendOptions) => AsyncIterable<LlmEvent>,
     messages: readonly Message[],
     options: SendOptions,
   ) => AsyncGenerator<LlmEvent, void, undefined>,
@@ -17,7 +20,11 @@ export function wrapAdapter(
     signalsMessageEnd,
     structuredOutput,
     ...defined({ limits, writesThinkTags }),
-    sendMessagesStreaming: (...request) =>
-      pass(() => adapter.sendMessagesStreaming(...request), ...request),
+    sendMessagesStreaming: (messages, options) =>
+      pass(
+        (more) => adapter.sendMessagesStreaming(messages, { ...options, ...more }),
+        messages,
+        options,
+      ),
   };
 }

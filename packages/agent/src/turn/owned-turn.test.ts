@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { OrionError, systemClock } from '@orion/contracts';
 import type {
   AppendOutcome,
+  Clock,
   CompleteAttempt,
   ConversationSave,
   ConversationStore,
@@ -57,7 +58,7 @@ beforeEach(async () => {
   ran = 0;
 });
 
-async function start(replies: readonly FakeReply[]): Promise<void> {
+async function start(replies: readonly FakeReply[], clock: Clock = systemClock): Promise<void> {
   adapter = createFakeAdapter(replies);
   const turnLog: TurnLog = {
     ...store.turnLog,
@@ -82,7 +83,7 @@ async function start(replies: readonly FakeReply[]): Promise<void> {
     },
   };
   const parts = { ...store, turnLog, conversations };
-  orion = await createOrion({ workspace, adapter, tools: [TOOL], store: parts });
+  orion = await createOrion({ workspace, adapter, tools: [TOOL], store: parts, clock });
   onTestFinished(async () => {
     await orion.close();
     await store.close();
@@ -363,4 +364,18 @@ it('a turn of a command goes on when its log is taken, and writes its file', asy
   expect(events.at(-1)).toMatchObject({ type: 'done', status: 'complete' });
   expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
   expect(orion.notStored().turnEvents).toBeGreaterThan(0);
+});
+
+it('R169: the time that the store takes to confirm the owner before a request is none of the turn', async () => {
+  let away = 0;
+  const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + away };
+  await start([callsReply([toolCall('n', 'Note_add')]), textReply('done')], clock);
+  beforeAppend = async (append) => {
+    if (away > 0 || !has('phase')(append)) return;
+    await new Promise(setImmediate);
+    away = 200_000;
+  };
+  const { events } = await runOwned();
+  expect(away).toBe(200_000);
+  expect(events.at(-1)).toMatchObject({ type: 'done', status: 'complete', fullContent: 'done' });
 });

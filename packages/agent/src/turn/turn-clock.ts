@@ -3,8 +3,9 @@ import type { Clock } from '@orion/contracts';
 type Timer = { readonly due: number; readonly callback: () => void; cancel: () => void };
 
 /**
- * The time that a turn takes: its limits do not count what a person takes to decide. While it stands still,
- * `monotonic` does not change and no timer rings; the wall clock goes on.
+ * The time that a turn takes: its limits do not count what a person takes to decide, nor waits before a request is
+ * repeated, nor those for the store. While it stands still, `monotonic` does not change and no timer rings; the wall
+ * clock goes on.
  */
 export class TurnClock implements Clock {
   readonly #clock: Clock;

@@ -6,7 +6,6 @@ import { createToolRegistry } from '@orion/tool-runner';
 import { sampled } from '../config/derived-settings.ts';
 import { wrapAdapter } from '../keys/wrapped-adapter.ts';
 import { unlessAborted } from '../store/deadline.ts';
-import type { Ownership } from '../store/turn-writer.ts';
 import { fileTools } from './file-tools.ts';
 import type { TurnContext } from './session/session-run.ts';
 import type { TurnScope } from './turn-scope.ts';
@@ -28,14 +27,12 @@ export function turnContext(
   for (const why of dependencies.missingTools) leftOut?.(why);
   // It may ask a person about a protected path; all else in it takes next to no time.
   const beginUntimed: typeof begin = (...begun) => scope.clock.standStill(() => begin(...begun));
-  // Only a turn that somebody else may take is asked whose it is.
   const { ownership } = dependencies;
-  const asked = ownership.fence === null ? adapter : confirmedAdapter(adapter, ownership);
   return {
     mode,
     projectId: ids.projectId,
     requestId: ids.requestId,
-    adapter: asked,
+    adapter: turnAdapter(adapter, scope),
     toolRegistry: createToolRegistry(
       [...fileTools(workspace, writePlanTool, beginUntimed), ...dependencies.tools],
       {
@@ -84,10 +81,12 @@ export function turnContext(
   };
 }
 
-/** No request is sent for a turn that is not this process's any more. */
-function confirmedAdapter(adapter: LlmAdapter, ownership: Ownership): LlmAdapter {
-  return wrapAdapter(adapter, async function* confirmed(send) {
-    await ownership.confirm();
-    yield* send();
+/** No request is sent for a turn that is not this process's any more. What a request waits for takes none of its time. */
+function turnAdapter(adapter: LlmAdapter, { clock, dependencies }: TurnScope): LlmAdapter {
+  const { ownership } = dependencies;
+  return wrapAdapter(adapter, async function* ofTurn(send) {
+    // Only a turn that somebody else may take is asked whose it is.
+    if (ownership.fence !== null) await clock.standStill(() => ownership.confirm());
+    yield* send({ wait: (wait) => clock.standStill(wait) });
   });
 }

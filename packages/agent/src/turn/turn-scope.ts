@@ -155,7 +155,7 @@ export class TurnScope {
   /** Aborted when the turn is cancelled or the process stops. */
   readonly signal: AbortSignal;
   readonly state: TurnState = createTurnState();
-  /** Stands still while the turn waits for a person. */
+  /** Stands still while the turn waits for a person, for the store, or to repeat a request. */
   readonly clock: TurnClock;
   /** When the first context of this turn was made, by `clock`. */
   startedAt: number | null = null;
@@ -200,7 +200,7 @@ export class TurnScope {
     this.owned = owned;
   }
 
-  /** In milliseconds, since the first context of this turn was made, without what persons took to decide. */
+  /** In milliseconds, since the first context of this turn was made, without the time that `clock` stood still. */
   elapsed(): number {
     return this.clock.monotonic() - (this.startedAt ??= this.clock.monotonic());
   }
