@@ -1,6 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { BEGIN_TOOL_NAME } from '@orion/contracts';
 import type { RunEvent } from '@orion/contracts';
 import { startScriptedProvider } from '@orion/llm-adapters/scripted';
 import type { ScriptedProvider } from '@orion/llm-adapters/scripted';
@@ -97,4 +98,26 @@ it('is not stored where it holds a key', async () => {
   await turn('m', 'conversation');
   await turn('m', 'conversation');
   expect(sentBack().at(-1)).toEqual([undefined]);
+});
+
+it('is the reasoning before the call of a write, in every request that repeats the call', async () => {
+  const write = { intent: 'test', target_file: 'b.txt', operation: 'create' };
+  provider = await startScriptedProvider({
+    shape: { reasoning: 'First think.', chunk: 6 },
+    behaviours: [
+      { when: { toolChoice: 'none' }, reply: { text: 'new\nDONE' } },
+      { times: 1, reply: { toolCalls: [{ name: BEGIN_TOOL_NAME, arguments: write }] } },
+      { reply: { text: 'Done.' } },
+    ],
+  });
+  await turn('kimi-k2.6', 'conversation');
+  await turn('kimi-k2.6', 'conversation');
+  expect(await readFile(join(workspace, 'b.txt'), 'utf8')).toBe('new\n');
+  const thoughts = provider.requests.map(({ body }) => {
+    const { messages } = body as { readonly messages: readonly Record<string, unknown>[] };
+    return messages
+      .filter((message) => message['tool_calls'] !== undefined)
+      .map((message) => message['reasoning_content']);
+  });
+  expect(thoughts).toEqual([[], ['First think.'], ['First think.'], ['First think.']]);
 });

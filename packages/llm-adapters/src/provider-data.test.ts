@@ -253,7 +253,7 @@ test('what follows no call goes back with its message', async () => {
   }
 });
 
-test('unsigned reasoning is not returned', async () => {
+test('servers of the Messages format get no unsigned reasoning back', async () => {
   const { send } = await ask(
     'anthropic-messages',
     namedEvents(

@@ -12,6 +12,11 @@ export type Refusals = ReadonlyMap<string, Remedy>;
 export type OptionalParameters = {
   /** Paths in the request, with dots between the names: `output_config.format`. */
   readonly paths: readonly string[];
+  /**
+   * Fields in the objects of a list: `messages.reasoning`. Some servers demand such a field, and name it then, so that
+   * it is left out only by those that do not know it.
+   */
+  readonly inLists?: readonly string[];
   /** Other names of parameters, at the same place in the request. */
   readonly otherNames?: ReadonlyMap<string, string>;
 };
@@ -26,17 +31,20 @@ const NOT_KNOWN =
 export function readRefusal(
   failure: ProviderFailure,
   request: object,
-  { paths, otherNames }: OptionalParameters,
+  { paths, inLists = [], otherNames }: OptionalParameters,
 ): { readonly parameter: string; readonly remedy: Remedy } | undefined {
   if (failure.status !== 400 && failure.status !== 422) return undefined;
-  const sent = paths.filter((path) => has(request, path.split('.')));
+  const words = `${failure.code ?? ''} ${failure.type ?? ''} ${failure.message}`;
+  const isUnknown = NOT_KNOWN.test(words);
+  const sent = [...paths, ...(isUnknown ? inLists : [])].filter((path) =>
+    has(request, path.split('.')),
+  );
   const parameter =
     sent.find((path) => path === failure.parameter) ??
     sent.find((path) => mentions(failure.message, path)) ??
     sent.find((path) => mentions(failure.message, path.slice(path.lastIndexOf('.') + 1)));
   if (parameter === undefined) return undefined;
-  const words = `${failure.code ?? ''} ${failure.type ?? ''} ${failure.message}`;
-  const swaps = otherNames?.has(parameter) === true && NOT_KNOWN.test(words);
+  const swaps = otherNames?.has(parameter) === true && isUnknown;
   return { parameter, remedy: swaps ? 'swap' : 'leave-out' };
 }
 
@@ -62,8 +70,10 @@ function mentions(message: string, name: string): boolean {
   return new RegExp(`(?<![\\w-])${name.replaceAll('.', '\\.')}(?![\\w-])`).test(message);
 }
 
-function has(value: unknown, [name, ...rest]: readonly string[]): boolean {
+function has(value: unknown, path: readonly string[]): boolean {
+  const [name, ...rest] = path;
   if (name === undefined) return true;
+  if (Array.isArray(value)) return value.some((item: unknown) => has(item, path));
   return isFields(value) && Object.hasOwn(value, name) && has(value[name], rest);
 }
 
@@ -78,6 +88,12 @@ function replaced(
   if (!Object.hasOwn(fields, name)) return fields;
   const { [name]: value, ...others } = fields;
   if (rest.length === 0) return other === undefined ? others : { ...others, [other]: value };
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) =>
+      isFields(item) ? replaced(item, rest, other) : item,
+    );
+    return { ...fields, [name]: items };
+  }
   if (!isFields(value)) return fields;
   const inner = replaced(value, rest, other);
   return Object.keys(inner).length === 0 ? others : { ...others, [name]: inner };

@@ -12,6 +12,7 @@ import type {
 
 import type { CheckedOptions } from './adapter-options.ts';
 import { toolNamesOf } from './conversation.ts';
+import { missesReasoning, withReasoning } from './historic-reasoning.ts';
 import { missesTools, withTools } from './historic-tools.ts';
 import {
   askedWait,
@@ -56,7 +57,8 @@ type Outcome = { readonly body: Body } | Failure;
  * 3. The connection is closed if the iteration ends early or the signal aborts; what had arrived by then is still passed
  *    on. After an orderly end it is kept for the next request.
  * 4. A parameter that the server refuses is omitted, once per parameter, in this and all later requests.
- * 5. A server that refuses calls in a conversation without tools gets stubs of them, in this and all later requests.
+ * 5. A server that refuses calls in a conversation without tools gets stubs of them, in this and all later requests; one
+ *    that refuses messages without reasoning gets a blank where there is none.
  * 6. A request is retried only while nothing of its answer has been passed on: a second answer could differ.
  * 7. A server that stops sending is abandoned after a while, and after a longer one if it sends only keep-alives; what it
  *    sent is kept. Only time in which its bytes are awaited counts.
@@ -67,7 +69,9 @@ export function createStreamingAdapter<RequestBody extends object>(
 ): LlmAdapter {
   const { address, redact, clock, retry } = settings;
   const refusals = new Map<string, Remedy>();
+  const owner = { adapter: provider.name, model: settings.model };
   let needsTools = false;
+  let needsReasoning = false;
 
   async function request(
     messages: readonly Message[],
@@ -156,16 +160,23 @@ export function createStreamingAdapter<RequestBody extends object>(
     const { wait = (begin) => begin() } = options;
     try {
       let offersTools = needsTools;
+      let addsReasoning = needsReasoning;
       for (let attempt = 0; ; attempt += 1) {
+        const said = addsReasoning ? withReasoning(messages, owner) : messages;
         const sent = offersTools ? withTools(messages, options) : options;
-        const failure = yield* attemptOnce(messages, sent, cancel.signal);
+        const failure = yield* attemptOnce(said, sent, cancel.signal);
         if (failure === undefined) {
           needsTools ||= offersTools;
+          needsReasoning ||= addsReasoning;
           return;
         }
         const { error, retryAfterMs } = failure;
         if (!offersTools && missesTools(error, messages, options)) {
           offersTools = true;
+          continue;
+        }
+        if (!addsReasoning && missesReasoning(error, messages, owner)) {
+          addsReasoning = true;
           continue;
         }
         if (attempt >= retry.retries || !isWorthRetrying(error)) {
@@ -204,8 +215,7 @@ export function createStreamingAdapter<RequestBody extends object>(
       const { body } = outcome;
       const answer = createAnswerDecoder(provider.createFormat, redact, {
         verbatim: options.verbatim ?? false,
-        adapter: provider.name,
-        model: settings.model,
+        ...owner,
       });
       let begun = false;
       for await (const events of receive(body, answer, controller)) {

@@ -1,11 +1,15 @@
 import { isFields } from '@orion/contracts';
 import type { Fields, FinishReason, JsonObject, Usage } from '@orion/contracts';
 
+import { NO_REASONING, REASONING_FIELDS } from '../historic-reasoning.ts';
 import { providerError } from '../provider-error.ts';
 import { truncated } from '../stream/message-events.ts';
 import type { MessageEvents } from '../stream/message-events.ts';
-import { isFilled, tokenCount } from '../stream/payloads.ts';
+import { isFilled, textField, tokenCount } from '../stream/payloads.ts';
 import type { WireFormat } from '../stream/payloads.ts';
+
+/** Of the reasoning before a call, which every later request repeats. Well within the limit of provider data. */
+const MOST_REASONING_CHARACTERS = 128 * 1024;
 
 /**
  * What the payloads of a chat-completions stream mean.
@@ -13,11 +17,14 @@ import type { WireFormat } from '../stream/payloads.ts';
  * 1. Only choice 0 counts. Nothing is keyed by the chunk's id, because some servers change it in every chunk.
  * 2. A message ends with `[DONE]`, or with a finish reason and an orderly end of the body. A finish reason alone is not
  *    an end: an error may still follow.
+ * 3. The reasoning before the first call is returned with it: servers of thinking models refuse a call that has lost it.
  */
 export class ChunkFormat implements WireFormat {
   readonly name = 'chat completions';
   readonly textKeys: readonly string[] = ['content'];
   readonly #message: MessageEvents;
+  /** What came before the first call, and the field that it began in. */
+  #reasoning: { readonly field: (typeof REASONING_FIELDS)[number]; text: string } | undefined;
   #refused = false;
   #finishReason: FinishReason | undefined;
 
@@ -36,8 +43,7 @@ export class ChunkFormat implements WireFormat {
     const { delta } = choice;
     if (!isFields(delta) || typeof delta['content'] !== 'string') return undefined;
     const more =
-      isFilled(delta['reasoning_content']) ||
-      isFilled(delta['reasoning']) ||
+      REASONING_FIELDS.some((field) => isFilled(delta[field])) ||
       isFilled(delta['refusal']) ||
       isFilled(delta['tool_calls']);
     if (more) return undefined;
@@ -94,8 +100,8 @@ export class ChunkFormat implements WireFormat {
   }
 
   #delta(delta: Fields): void {
-    const reasoning = delta['reasoning_content'] ?? delta['reasoning'];
-    if (typeof reasoning === 'string' && reasoning !== '') this.#message.reasoning(reasoning);
+    const field = REASONING_FIELDS.find((name) => textField(delta, name) !== '');
+    if (field !== undefined) this.#reason(field, textField(delta, field));
     const { content } = delta;
     if (typeof content === 'string') this.#text(content);
     else if (Array.isArray(content)) {
@@ -110,6 +116,26 @@ export class ChunkFormat implements WireFormat {
     if (Array.isArray(calls)) {
       for (const call of calls as readonly unknown[]) if (isFields(call)) this.#toolCall(call);
     }
+  }
+
+  #reason(field: (typeof REASONING_FIELDS)[number], text: string): void {
+    this.#message.reasoning(text);
+    if (this.#message.calls > 0) return;
+    this.#reasoning ??= { field, text: '' };
+    if (this.#reasoning.text.length <= MOST_REASONING_CHARACTERS) this.#reasoning.text += text;
+  }
+
+  /**
+   * What is returned with a call. Reasoning that is too long is replaced by a blank: servers demand that there is some,
+   * and half a thought would mislead the model.
+   */
+  #returned(extraContent: unknown): JsonObject | undefined {
+    const extra = isFields(extraContent) ? (extraContent as JsonObject) : undefined;
+    const reasoning = this.#reasoning;
+    this.#reasoning = undefined;
+    if (reasoning === undefined) return extra;
+    const { field, text } = reasoning;
+    return { ...extra, [field]: text.length > MOST_REASONING_CHARACTERS ? NO_REASONING : text };
   }
 
   #text(text: string): void {
@@ -140,9 +166,7 @@ export class ChunkFormat implements WireFormat {
       arguments:
         typeof given === 'string' ? given : isFields(given) ? JSON.stringify(given) : undefined,
       // Gemini signs its reasoning here, and refuses a call without the signature.
-      providerValue: isFields(call['extra_content'])
-        ? (call['extra_content'] as JsonObject)
-        : undefined,
+      providerValue: this.#returned(call['extra_content']),
     });
   }
 

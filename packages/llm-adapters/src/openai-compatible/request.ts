@@ -16,6 +16,7 @@ import type {
 
 import { createCallIds, historicArguments, isBlank, toolNamesOf } from '../conversation.ts';
 import type { CallIds } from '../conversation.ts';
+import { reasoningOf, withoutReasoning } from '../historic-reasoning.ts';
 import { ownData } from '../provider-data.ts';
 import type { DataOwner } from '../provider-data.ts';
 import { namedSchema, requestParameters } from '../request-parameters.ts';
@@ -65,12 +66,14 @@ function convertMessage(
       return isBlank(message.content) ? [] : [{ role: message.role, content: message.content }];
     case 'assistant': {
       const { role, content, toolCalls = [] } = message;
-      if (toolCalls.length === 0) return isBlank(content) ? [] : [{ role, content }];
+      const reasoning = reasoningOf(message, owner);
+      if (toolCalls.length === 0) return isBlank(content) ? [] : [{ role, content, ...reasoning }];
       // Empty text instead of null: the templates of some local models print null as a word.
       return [
         {
           role,
           content,
+          ...reasoning,
           tool_calls: toolCalls.map((call) => convertCall(call, ids, names, owner)),
         },
       ];
@@ -91,9 +94,10 @@ function convertCall(
   names: ToolNames,
   owner: DataOwner,
 ): ChatCompletionMessageFunctionToolCall & { extra_content?: Fields } {
-  const extra = ownData(call.providerData, owner);
+  const own = ownData(call.providerData, owner);
+  const extra = isFields(own) ? withoutReasoning(own) : {};
   return {
-    ...(isFields(extra) ? { extra_content: extra } : {}),
+    ...(Object.keys(extra).length === 0 ? {} : { extra_content: extra }),
     id: ids.ofCall(call.id),
     type: 'function',
     function: { name: names.toWire(call.name), arguments: historicArguments(call) },

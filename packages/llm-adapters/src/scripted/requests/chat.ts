@@ -31,6 +31,9 @@ const message = z.discriminatedUnion('role', [
       content: z.union([z.string(), z.null()]).optional(),
       tool_calls: z.array(toolCall).min(1).optional(),
       refusal: z.union([z.string(), z.null()]).optional(),
+      // Not OpenAI's: what thinking models of other servers take back.
+      reasoning_content: z.string().optional(),
+      reasoning: z.string().optional(),
       name: z.string().optional(),
     })
     .refine((value) => value.tool_calls !== undefined || (value.content ?? '') !== '', {
