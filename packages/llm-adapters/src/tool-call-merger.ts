@@ -61,20 +61,23 @@ class OpenCall {
 
   /**
    * Whether a delta that would continue this call begins another one: it has another id or, from servers that send no
-   * ids, names a tool although this call is already complete.
+   * ids, names a tool although this call is already complete. Some servers give each delta an id of its own: where there
+   * is an index, another id without a name begins a call only if this one is complete.
    */
   isFollowedBy(id: string, name: string, fragment: string): boolean {
-    if (id !== '' && this.id !== '') return id !== this.id;
+    const isMore = fragment.trim() !== '' && this.#json.state === 'complete';
+    if (id !== '' && this.id !== '')
+      return id !== this.id && (this.wireIndex === undefined || name !== '' || isMore);
     if (id !== '' || name === '' || this.name === '') return false;
-    if (name !== this.name) return true;
-    return fragment !== '' && this.#json.state === 'complete';
+    return name !== this.name || isMore;
   }
 }
 
 /**
  * Merges the deltas of a message's tool calls.
  *
- * 1. By index, then id: a new id under a known index starts a new call; an index alone continues its latest call.
+ * 1. By index, then id: a new id under a known index starts a new call, if a name comes with it or the latest call with
+ *    that index is whole; anything else continues that call.
  * 2. Argument fragments are joined from the empty text on, never repaired.
  * 3. A call is announced when its id and its name are known; earlier fragments follow at once.
  * 4. A call is closed when the next part of the message begins, unless there is doubt: either its provider has said
@@ -139,10 +142,9 @@ export class ToolCallMerger {
       return;
     }
     if (delta.ended === true) call.ended = true;
-    if (call.id === '' && id !== '') {
-      call.id = id;
-      this.#byId.set(id, call);
-    }
+    // Each delta may bring an id: of a call's later ones only so many are remembered.
+    if (id !== '' && (call.id === '' || this.#byId.size < MOST_CALLS)) this.#byId.set(id, call);
+    if (call.id === '') call.id = id;
     if (call.name === '') call.name = name;
     if (delta.freeForm === true) call.freeForm = true;
     call.providerValue ??= delta.providerValue;

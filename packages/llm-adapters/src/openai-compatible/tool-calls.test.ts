@@ -22,6 +22,36 @@ describe('merging', () => {
     ]);
   });
 
+  test('another id under the same index without a name continues a call that is not whole', async () => {
+    const calls = await callsFrom(
+      toolCall({ index: 0, id: 'a', name: 'one', arguments: '' }),
+      toolCall({ index: 0, id: 'b', arguments: '{"x":' }),
+      toolCall({ index: 0, id: 'c', arguments: '1}' }),
+      toolCall({ index: 0, id: 'd', arguments: '' }),
+      toolCall({ index: 0, id: 'e', name: 'two' }),
+      toolCall({ index: 0, id: 'f', arguments: '{}' }),
+      toolCall({ index: 0, id: 'g', arguments: '{"y":2}' }),
+    );
+    expect(calls).toEqual([
+      { id: 'a', name: 'one', arguments: '{"x":1}', state: 'complete' },
+      { id: 'e', name: 'two', arguments: '{}', state: 'complete' },
+      { id: 'g', name: '', arguments: '{"y":2}', state: 'complete' },
+    ]);
+  });
+
+  test('a fragment finds its call by any id that the call has had', async () => {
+    const calls = await callsFrom(
+      toolCall({ index: 0, id: 'a', name: 'one', arguments: '' }),
+      toolCall({ index: 0, id: 'b', arguments: '{"x":' }),
+      toolCall({ index: 1, id: 'c', name: 'two', arguments: '{}' }),
+      toolCall({ id: 'b', arguments: '1}' }),
+    );
+    expect(calls).toEqual([
+      { id: 'a', name: 'one', arguments: '{"x":1}', state: 'complete' },
+      { id: 'c', name: 'two', arguments: '{}', state: 'complete' },
+    ]);
+  });
+
   test('an empty id and an empty name continue the call', async () => {
     const calls = await callsFrom(
       toolCall({ index: 0, id: 'a', name: 'one', arguments: '{"x"' }),
