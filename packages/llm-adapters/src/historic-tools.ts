@@ -1,5 +1,7 @@
 import type { ErrorInfo, Message, SendOptions, ToolDefinition } from '@orion/contracts';
 
+import { isRefusal } from './provider-error.ts';
+
 /** The most that any format accepts. */
 const MOST_TOOLS = 128;
 
@@ -15,8 +17,9 @@ export function missesTools(
   messages: readonly Message[],
   options: SendOptions,
 ): boolean {
-  const isRefusal = error.code === 'PROVIDER_REQUEST' || error.code === 'PROVIDER_ERROR';
-  return isRefusal && NAMES_TOOLS.test(error.message) && withTools(messages, options) !== options;
+  return (
+    isRefusal(error) && NAMES_TOOLS.test(error.message) && withTools(messages, options) !== options
+  );
 }
 
 /** The options with a stub for each tool that the conversation has called, if they offer no tools themselves. */

@@ -128,6 +128,11 @@ export function classifyFailure(failure: ProviderFailure, redact: Redact): Error
   return failed('PROVIDER_ERROR', `The provider failed${http}`, true);
 }
 
+/** Whether a server did not accept a request. Some answer with 500 to one that they cannot process. */
+export function isRefusal({ code }: ErrorInfo): boolean {
+  return code === 'PROVIDER_REQUEST' || code === 'PROVIDER_ERROR';
+}
+
 /** Reads an error as servers write it: an object, a text, or an object or a list that contains either. */
 export function readFailure(value: unknown, status?: number): ProviderFailure {
   if (typeof value === 'string') return { status, message: value };

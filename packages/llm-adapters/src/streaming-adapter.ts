@@ -31,6 +31,7 @@ import type { MessageEvents } from './stream/message-events.ts';
 import type { WireFormat } from './stream/payloads.ts';
 import { HttpFailure } from './stream/post-json.ts';
 import { createSilenceWatch } from './stream/silence-watch.ts';
+import { refusesRoles, strictRoles } from './strict-roles.ts';
 
 /** What is specific to a provider: its requests, and the meaning of its payloads. */
 export type Provider<RequestBody extends object> = {
@@ -62,6 +63,7 @@ type Outcome = { readonly body: Body } | Failure;
  * 6. A request is retried only while nothing of its answer has been passed on: a second answer could differ.
  * 7. A server that stops sending is abandoned after a while, and after a longer one if it sends only keep-alives; what it
  *    sent is kept. Only time in which its bytes are awaited counts.
+ * 8. A server that refuses the order of roles gets the strict one, in this and all later requests.
  */
 export function createStreamingAdapter<RequestBody extends object>(
   provider: Provider<RequestBody>,
@@ -72,6 +74,7 @@ export function createStreamingAdapter<RequestBody extends object>(
   const owner = { adapter: provider.name, model: settings.model };
   let needsTools = false;
   let needsReasoning = false;
+  let needsStrictRoles = false;
 
   async function request(
     messages: readonly Message[],
@@ -161,13 +164,16 @@ export function createStreamingAdapter<RequestBody extends object>(
     try {
       let offersTools = needsTools;
       let addsReasoning = needsReasoning;
+      let isStrict = needsStrictRoles;
       for (let attempt = 0; ; attempt += 1) {
         const said = addsReasoning ? withReasoning(messages, owner) : messages;
         const sent = offersTools ? withTools(messages, options) : options;
-        const failure = yield* attemptOnce(said, sent, cancel.signal);
+        const conversation = isStrict ? strictRoles(said) : said;
+        const failure = yield* attemptOnce(conversation, sent, cancel.signal);
         if (failure === undefined) {
           needsTools ||= offersTools;
           needsReasoning ||= addsReasoning;
+          needsStrictRoles ||= isStrict;
           return;
         }
         const { error, retryAfterMs } = failure;
@@ -177,6 +183,10 @@ export function createStreamingAdapter<RequestBody extends object>(
         }
         if (!addsReasoning && missesReasoning(error, messages, owner)) {
           addsReasoning = true;
+            continue;
+          }
+        if (!isStrict && refusesRoles(error)) {
+          isStrict = true;
           continue;
         }
         if (attempt >= retry.retries || !isWorthRetrying(error)) {

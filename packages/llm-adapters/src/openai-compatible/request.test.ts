@@ -63,6 +63,19 @@ test('calls and their results, a system message in between', async () => {
   ]);
 });
 
+test('the system messages at the beginning are one', async () => {
+  const body = await sent([
+    { role: 'system', content: 'Be brief.' },
+    { role: 'system', content: ' ' },
+    { role: 'system', content: 'Answer in JSON.' },
+    HELLO,
+  ]);
+  expect(body['messages']).toEqual([
+    { role: 'system', content: 'Be brief.\n\nAnswer in JSON.' },
+    { role: 'user', content: 'Hello' },
+  ]);
+});
+
 test('empty messages are left out, an assistant message with calls is not', async () => {
   const body = await sent([
     { role: 'system', content: '' },

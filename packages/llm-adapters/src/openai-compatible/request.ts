@@ -14,7 +14,13 @@ import type {
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
 
-import { createCallIds, historicArguments, isBlank, toolNamesOf } from '../conversation.ts';
+import {
+  createCallIds,
+  historicArguments,
+  isBlank,
+  splitSystem,
+  toolNamesOf,
+} from '../conversation.ts';
 import type { CallIds } from '../conversation.ts';
 import { reasoningOf, withoutReasoning } from '../historic-reasoning.ts';
 import { ownData } from '../provider-data.ts';
@@ -35,11 +41,16 @@ export function buildRequest(
     options,
     defaults,
   );
+  const { system, rest } = splitSystem(messages);
   const ids = createCallIds(LONGEST_CALL_ID);
   const names = toolNamesOf(options);
   return {
     model: defaults.model,
-    messages: messages.flatMap((message) => convertMessage(message, ids, names, defaults)),
+    messages: [
+      // The templates of many local models accept only one.
+      ...(system.length === 0 ? [] : [{ role: 'system' as const, content: system.join('\n\n') }]),
+      ...rest.flatMap((message) => convertMessage(message, ids, names, defaults)),
+    ],
     stream: true,
     stream_options: { include_usage: true },
     [defaults.quirks.limitParameter]: maxTokens,
