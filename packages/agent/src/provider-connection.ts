@@ -69,7 +69,7 @@ export function providerConnection(
         ? given.apiKey
         : given?.keys?.[provider];
     for (const used of [apiKey, ...Object.values(given?.keys ?? {})]) keys.add(used);
-    const { silenceMs, outputTokens, prefill } = settings;
+    const { silenceMs, contextTokens, outputTokens, prefill } = settings;
     const adapter = await createAdapter({
       provider,
       clock,
@@ -80,7 +80,10 @@ export function providerConnection(
         onRetry,
         silenceMs: silenceMs ?? undefined,
         maxTokens: outputTokens ?? undefined,
-        limits: prefill === null ? undefined : { prefill },
+        limits: defined({
+          contextTokens: contextTokens ?? undefined,
+          prefill: prefill ?? undefined,
+        }),
         script: given?.script,
       }),
     });

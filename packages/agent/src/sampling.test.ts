@@ -15,15 +15,18 @@ let workspace: string;
 beforeEach(async () => {
   workspace = await temporaryDirectory();
 });
-/** The temperature of every request of a turn, as it was sent. */
-async function temperaturesSent(options: {
+
+type Asked = {
   readonly model: string;
   readonly mode: Mode;
   readonly type?: string;
   readonly protocol?: string;
   readonly environment?: Record<string, string>;
   readonly behaviours?: Script['behaviours'];
-}): Promise<readonly unknown[]> {
+};
+
+/** The bodies of all requests of a turn, as they were sent. */
+async function bodiesSent(options: Asked): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const { model, mode, type = 'openai', environment = {}, protocol = 'standard' } = options;
   const provider = await startScriptedProvider({
     behaviours: options.behaviours ?? [{ reply: { text: 'Yes.' } }],
@@ -43,13 +46,15 @@ async function temperaturesSent(options: {
   try {
     const events = await collect(orion.runTurn({ content: 'q', mode, protocol }));
     expect(events.at(-1)).toMatchObject({ type: 'done', status: 'complete' });
-    return provider.requests.map(
-      ({ body }) => (body as { readonly temperature?: number }).temperature ?? 'none',
-    );
+    return provider.requests.map(({ body }) => body as Readonly<Record<string, unknown>>);
   } finally {
     await orion.close();
     await provider.close();
   }
+}
+
+async function temperaturesSent(options: Asked): Promise<readonly unknown[]> {
+  return (await bodiesSent(options)).map(({ temperature }) => temperature ?? 'none');
 }
 
 it.each([
@@ -89,6 +94,15 @@ it('R143: a file is written with the temperature of its turn', async () => {
   });
   expect(sent).toEqual([0.3, 0.3, 0.3]);
   expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('one\n');
+});
+
+it('an answer is limited to the context that is set for a model', async () => {
+  const limitSent = async (environment: Record<string, string>): Promise<unknown> => {
+    const [body] = await bodiesSent({ model: 'qwen3', mode: 'plan', environment });
+    return body?.['max_tokens'];
+  };
+  expect(await limitSent({})).toBe(8192);
+  expect(await limitSent({ ORION_CONTEXT_TOKENS: '4096' })).toBeLessThan(4096);
 });
 
 it.each(['-1', '2.1', 'warm', '1e0', '0x1'])(

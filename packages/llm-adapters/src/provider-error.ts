@@ -56,7 +56,7 @@ export function quoteProvider(
 }
 
 const CONTEXT_LIMIT =
-  /context[ _-]?(length|window|size)|maximum context|prompt is too long|input is too long|too many (input )?tokens|reduce the length/i;
+  /context[ _-]?(length|window|size|limit)|maximum (context|prompt length|model length)|(prompt|input) (is )?too long|too many (input )?tokens|input token count|model token limit|reduce the length/i;
 const OUT_OF_CREDIT =
   /insufficient[_ ](quota|balance|credit)|billing|exceeded your current quota|payment required/i;
 

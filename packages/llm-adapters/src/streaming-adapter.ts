@@ -11,6 +11,7 @@ import type {
 } from '@orion/contracts';
 
 import type { CheckedOptions } from './adapter-options.ts';
+import { withinContext } from './answer-room.ts';
 import { toolNamesOf } from './conversation.ts';
 import { missesReasoning, withReasoning } from './historic-reasoning.ts';
 import { missesTools, withTools } from './historic-tools.ts';
@@ -64,6 +65,7 @@ type Outcome = { readonly body: Body } | Failure;
  * 7. A server that stops sending is abandoned after a while, and after a longer one if it sends only keep-alives; what it
  *    sent is kept. Only time in which its bytes are awaited counts.
  * 8. A server that refuses the order of roles gets the strict one, in this and all later requests.
+ * 9. The limit of an answer leaves room for the request in the model's context.
  */
 export function createStreamingAdapter<RequestBody extends object>(
   provider: Provider<RequestBody>,
@@ -81,8 +83,9 @@ export function createStreamingAdapter<RequestBody extends object>(
     options: SendOptions,
     signal: AbortSignal,
   ): Promise<Outcome> {
+    const bounded = withinContext(messages, options, settings);
     for (;;) {
-      const built = provider.buildRequest(messages, options);
+      const built = provider.buildRequest(messages, bounded);
       const body = withoutRefused(built, refusals, provider.optional);
       try {
         return { body: await provider.post(body, signal) };

@@ -35,6 +35,33 @@ describe('a refused request', () => {
       false,
     ],
     [413, { message: 'prompt is too long' }, 'PROVIDER_CONTEXT_LIMIT', false],
+    [
+      400,
+      {
+        message:
+          'input length and `max_tokens` exceed context limit: 140000 + 64000 > 200000, decrease input length or `max_tokens` and try again',
+      },
+      'PROVIDER_CONTEXT_LIMIT',
+      false,
+    ],
+    [
+      400,
+      { message: 'The input token count (3) exceeds the maximum number of tokens allowed (2).' },
+      'PROVIDER_CONTEXT_LIMIT',
+      false,
+    ],
+    [
+      400,
+      { message: "This model's maximum prompt length is 2 but the request contains 3 tokens." },
+      'PROVIDER_CONTEXT_LIMIT',
+      false,
+    ],
+    [
+      400,
+      { message: 'Your request exceeded model token limit: 2' },
+      'PROVIDER_CONTEXT_LIMIT',
+      false,
+    ],
   ] as const)('HTTP %i %j is %s', async ([status, error, code, retryable]) => {
     const events = await receive(failure(status, error));
     expect(events).toHaveLength(1);
