@@ -143,12 +143,15 @@ export function readFailure(value: unknown, status?: number): ProviderFailure {
     return readFailure(fields['error'], status);
   const ownStatus = fields['status_code'];
   const message = fields['message'] ?? fields['detail'] ?? fields['error'] ?? fields;
+  const words = typeof message === 'string' ? message : JSON.stringify(message);
+  // OpenRouter's own words are only "Provider returned error".
+  const cause = isFields(fields['metadata']) ? asText(fields['metadata']['raw']) : undefined;
   return {
     status: status ?? (typeof ownStatus === 'number' ? ownStatus : undefined),
     code: asText(fields['code']),
     type: asText(fields['type']),
     parameter: asText(fields['param']),
-    message: typeof message === 'string' ? message : JSON.stringify(message),
+    message: cause === undefined ? words : `${words}: ${cause}`,
     details: JSON.stringify(fields['details']),
   };
 }

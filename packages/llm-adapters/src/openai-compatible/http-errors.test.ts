@@ -96,6 +96,16 @@ describe('a refused request', () => {
     expect(error.message).not.toMatch(/[\u0000-\u001f]/);
   });
 
+  test('has the words of the provider behind a router', async () => {
+    const raw = JSON.stringify({ message: 'prompt is too long: 3 tokens > 2 maximum' });
+    const metadata = { raw, provider_name: 'Anthropic' };
+    const error = errorOf(
+      await receive(failure(400, { message: 'Provider returned error', code: 400, metadata })),
+    );
+    expect(error.code).toBe('PROVIDER_CONTEXT_LIMIT');
+    expect(error.message).toContain('Provider returned error: {"message":"prompt is too long');
+  });
+
   test('keeps its words short', async () => {
     const error = errorOf(await receive(failure(400, { message: 'x'.repeat(100_000) })));
     expect(error.message.length).toBeLessThan(500);

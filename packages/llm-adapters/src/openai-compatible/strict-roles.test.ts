@@ -27,9 +27,9 @@ const DEVSTRAL =
 const MISTRAL = "Unexpected role 'system' after role 'tool'";
 
 const GOOD: Answer = { pieces: [sse(content('a'), STOP, DONE)] };
-const refusing = (message: string, status = 400): Answer => ({
+const refusing = (message: string, status = 400, metadata: object = {}): Answer => ({
   status,
-  pieces: [JSON.stringify({ error: { message, type: 'invalid_request_error' } })],
+  pieces: [JSON.stringify({ error: { message, type: 'invalid_request_error', metadata } })],
 });
 
 const call = (id: string) => ({ id, name: 'list', arguments: '{}', state: 'complete' }) as const;
@@ -87,6 +87,7 @@ describe('a conversation whose order of roles is refused', () => {
     ['status 500', refusing(LLAMA_CPP, 500)],
     ['status 422', refusing(GEMMA, 422)],
     ['an API', refusing(MISTRAL)],
+    ['an API behind a router', refusing('Provider returned error', 400, { raw: MISTRAL })],
   ] as const)(
     'is sent again in the strict order, as later ones are: by %s',
     async ([, refusal]) => {
