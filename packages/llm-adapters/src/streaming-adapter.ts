@@ -186,8 +186,8 @@ export function createStreamingAdapter<RequestBody extends object>(
         }
         if (!addsReasoning && missesReasoning(error, messages, owner)) {
           addsReasoning = true;
-            continue;
-          }
+          continue;
+        }
         if (!isStrict && refusesRoles(error)) {
           isStrict = true;
           continue;
