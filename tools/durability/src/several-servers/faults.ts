@@ -154,7 +154,13 @@ export function planOf(fault: Fault, outageMs: number, way: string): FaultPlan {
           module: new URL('./preload/stop-itself.ts', import.meta.url),
           environment: { ORION_STOP_AT: way, ORION_STOPPED: mark },
         },
-        strike: ({ group }) => wakeFrozen(group).finally(() => rm(mark, { force: true })),
+        async strike({ group }) {
+          try {
+            await wakeFrozen(group);
+          } finally {
+            await rm(mark, { force: true });
+          }
+        },
       };
     }
     case 'clock': {
