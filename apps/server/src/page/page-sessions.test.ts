@@ -164,6 +164,8 @@ describe('a session of the page', () => {
     await sessions.endAll();
     for (const each of [sessions, open()]) {
       expect(each.accepts(bearer)).toBe(false);
+      // Not a proof by another key, which would look like that of a stranger.
+      expect(() => each.prove(bearer.split('.')[0] ?? '', 'abc')).toThrow('This log-in is over.');
       await expect(each.redeem(code)).rejects.toMatchObject({ code: 'PAGE_LINK_INVALID' });
     }
     expect(sessions.accepts(bearerOf(sessions.create()))).toBe(true);

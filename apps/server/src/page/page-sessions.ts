@@ -104,13 +104,15 @@ export class PageSessions {
   }
 
   create(): PageSessionAnswer {
-    const id = `${this.#now().toString(36)}-${randomBytes(12).toString('hex')}`;
+    const random = randomBytes(10).toString('hex');
+    const id = `${this.#now().toString(36)}-${this.#generationMark()}${random}`;
     return { id, key: this.#keyOf(id).toString('hex') };
   }
 
   /** What only a server that knows the key of this session can answer. Throws PAGE_SESSION_ENDED. */
   prove(id: string, challenge: string): string {
-    if (!this.#isAlive(id)) {
+    // A proof by the key of another generation would look like that of a stranger.
+    if (!this.#isAlive(id) || !id.includes(`-${this.#generationMark()}`)) {
       throw new OrionError({ code: 'PAGE_SESSION_ENDED', message: 'This log-in is over.' });
     }
     return createHmac('sha256', this.#keyOf(id))
@@ -212,6 +214,11 @@ export class PageSessions {
 
   #keyOf(id: string): Buffer {
     return this.#derive(`orion page session ${id}`, 32);
+  }
+
+  /** What an id begins with behind its time. */
+  #generationMark(): string {
+    return (this.#access.generation % 0x1_00_00).toString(16).padStart(4, '0');
   }
 
   #derive(info: string, bytes: number): Buffer {
