@@ -99,8 +99,8 @@ describe.skipIf(missingBrowser !== null)('the states of the views', () => {
       const refusal = page.getByText('The server does not answer.').first();
       await passUntil(page, 'the view without its server', () => refusal.isVisible());
 
-      // Whoever does not want to wait asks at once.
-      const asked = page.waitForRequest('**/api/status');
+      // Whoever does not want to wait asks at once: first whether it is the server of this log-in.
+      const asked = page.waitForRequest('**/api/page/challenge');
       await line.getByRole('button', { name: 'Ask again now' }).click();
       await asked;
       await serve(machine, ['--port', String(server.port)]);
