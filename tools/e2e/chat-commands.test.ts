@@ -53,6 +53,15 @@ test.concurrent('undoes the change that was asked about, and no later one of ano
   expect((await machine.run(['apply-plan', '-'], { stdin })).exitCode).toBe(0);
   await type(terminal, 'y', 'brings it back');
   expect([await machine.exists('a.txt'), await machine.exists('b.txt')]).toEqual([false, true]);
+  // One file of a change, which is named by its backup.
+  const both = ['c.txt', 'd.txt'].map((name) => ({ ...operations[0], target_file: name }));
+  const plan = JSON.stringify({ intent: 'two files', operations: both });
+  const { stdout } = await machine.run(['apply-plan', '-', '--json'], { stdin: plan });
+  const { receipts } = JSON.parse(stdout) as { receipts: readonly { backup_id: string }[] };
+  await machine.write('c.txt', 'edited\n');
+  await type(terminal, `/undo ${receipts[0]?.backup_id}`, 'Undo it anyway?');
+  await type(terminal, 'y', 'Removed c.txt');
+  expect([await machine.exists('c.txt'), await machine.exists('d.txt')]).toEqual([false, true]);
   await leave(terminal);
 });
 

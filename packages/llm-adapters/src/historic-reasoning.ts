@@ -1,6 +1,7 @@
 import type { AssistantMessage, ErrorInfo, JsonObject, Message } from '@orion/contracts';
 import { isFields } from '@orion/contracts';
 
+import { isRefusal } from './provider-error.ts';
 import { ownData } from './provider-data.ts';
 import type { DataOwner } from './provider-data.ts';
 
@@ -43,9 +44,8 @@ export function missesReasoning(
   messages: readonly Message[],
   owner: DataOwner,
 ): boolean {
-  const isRefusal = error.code === 'PROVIDER_REQUEST' || error.code === 'PROVIDER_ERROR';
   return (
-    isRefusal &&
+    isRefusal(error) &&
     NAMES_REASONING.test(error.message) &&
     messages.some((message) => lacksReasoning(message, owner))
   );

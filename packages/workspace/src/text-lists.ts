@@ -6,7 +6,8 @@
  * L2. A text counts only with the MAC of this user's key, and only in its own list: a repository can bring a state
  *     directory, and a text of a list may be sent to a model without being asked about again.
  * L3. The name of a file begins with its time, so names are in the order in which texts were added. For one list
- *     object that holds even if the clock is set back.
+ *     object that holds even if the clock is set back. Where there are too many, those of a time that is yet to come go
+ *     first, however many a repository brings.
  */
 import { randomBytes } from 'node:crypto';
 import { unlink } from 'node:fs/promises';
@@ -62,7 +63,7 @@ export function createTextList(
       .toSorted();
   }
 
-  /** Those that count, oldest first. Which are later than `latestId` somebody else has put there: they go first. */
+  /** Those that count, oldest first (L3). */
   function newestOf(all: readonly string[], latestId: string): readonly string[] {
     const early = all.filter((id) => id <= latestId);
     const late = all.filter((id) => id > latestId);

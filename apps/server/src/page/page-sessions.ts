@@ -8,7 +8,7 @@
  *     Servers that share what is stored change it one after the other, so that none of two changes at once is lost and a
  *     link counts at one of them. They learn of what has ended within a second.
  * G3. The server proves that it knows a key without sending it, so that a tab can find out who listens on its port
- *     before it sends the key.
+ *     before it sends the key. An id names its generation, so that one that has ended is told from a stranger's.
  * G4. A session is over after IDLE_MS without use. Its use is stored once in NOTED_MS, so another server may take it for
  *     over by that much earlier.
  */
@@ -218,7 +218,7 @@ export class PageSessions {
 
   /** What an id begins with behind its time. */
   #generationMark(): string {
-    return (this.#access.generation % 0x1_00_00).toString(16).padStart(4, '0');
+    return (this.#access.generation % 0x1_0000).toString(16).padStart(4, '0');
   }
 
   #derive(info: string, bytes: number): Buffer {

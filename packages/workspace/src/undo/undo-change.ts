@@ -33,14 +33,6 @@ type Ready = Checked & { readonly prepared: PreparedCommit | null };
 
 export async function undoChange(committer: Committer, request: UndoRequest): Promise<UndoReport> {
   const change = await findChange(committer, request);
-  return undoFound(committer, change, request.force === true);
-}
-
-async function undoFound(
-  committer: Committer,
-  change: RecordedChange,
-  force: boolean,
-): Promise<UndoReport> {
   const undoId = randomUUID();
   const locks: TargetLock[] = [];
   try {
@@ -48,7 +40,7 @@ async function undoFound(
     for (const step of stepsOf(change)) {
       checked.push({ step, found: await lookAt(committer, step, locks) });
     }
-    if (!force) requireSameAsAfter(change, checked);
+    if (request.force !== true) requireSameAsAfter(change, checked);
     const ready = await prepareAll(committer, checked, undoId);
     const files = await applyAll(ready);
     return {

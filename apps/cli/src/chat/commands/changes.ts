@@ -37,9 +37,10 @@ const undo: ChatCommand = {
       const choices = [choice('(y)es'), choice('(n)o')];
       const answer = await tools.ask({ kind: 'choice', text, choices, preset: 'n' }, signal);
       if (answer?.value !== 'y') return null;
-      // Another process may have made a later one while it was asked.
-      const { change_id: asked } = error.details;
-      return orion.undo({ ...(typeof asked === 'string' ? { id: asked } : request), force: true });
+      // Another process may have made a later one while it was asked. What was named may be one file of a change.
+      const { change_id: latest } = error.details;
+      const asked = typeof latest === 'string' ? { id: latest } : {};
+      return orion.undo({ ...asked, ...request, force: true });
     });
     if (report === null) return;
     for (const file of report.files) tools.line(undoneLine(file), 'success');
