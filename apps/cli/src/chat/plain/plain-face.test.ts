@@ -78,6 +78,8 @@ it('B18: leaves out nothing of what a person is asked about', async () => {
   await new Promise((resolve) => setTimeout(resolve, 50));
   terminal.resume();
   await printed;
+  // The last lines may still be on their way when they have been printed.
+  await terminal.shows(texts.at(-1)?.slice(-30) ?? '');
   const shown = (await terminal.lines()).filter((line) => line.startsWith('+'));
   expect(shown.map(Number)).toEqual(texts.map(Number));
 });
