@@ -49,10 +49,14 @@ describe.skipIf(missingBrowser !== null)('a write in the browser', () => {
       await waitFor('the sync', async () => isDeepStrictEqual(await watermarks(page), all));
       // Each line has one mark beside it, drawn without a font: by now that of what is synced.
       const marked = await page.evaluate(() =>
-        Array.from(document.querySelectorAll('[data-live-text]'), (block) => [
-          block.clientHeight,
-          block.previousElementSibling?.firstElementChild?.clientHeight,
-        ]).filter(([height, synced]) => height === 0 || height !== synced),
+        Array.from(document.querySelectorAll('[data-live-text]'), (block) => {
+          // What is out of sight may have the height that it had when it was last drawn.
+          block.parentElement?.style.setProperty('content-visibility', 'visible');
+          return [
+            block.clientHeight,
+            block.previousElementSibling?.firstElementChild?.clientHeight,
+          ];
+        }).filter(([height, synced]) => height === 0 || height !== synced),
       );
       expect(marked).toEqual([]);
       await yes.click();
