@@ -28,6 +28,8 @@ import type { FieldsSchema } from './shared.schemas.ts';
 
 const MOST_PATHS = 50;
 const LONGEST_PATH = 10_000;
+/** As the operation itself takes it. */
+const MOST_LEFT_OUT = 1_000_000_000;
 const ANY_COUNT = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
 const scopeFields = {
@@ -60,7 +62,7 @@ export const outputsQuery: FieldsSchema<OutputsQuery> = z.strictObject({
   before: optional(moment),
   sort: optional(z.enum(['newest', 'oldest'])),
   limit: optional(wholeNumber({ min: 1, max: 100, standard: 20 })),
-  offset: optional(wholeNumber({ ...ANY_COUNT, standard: 0 })),
+  offset: optional(wholeNumber({ min: 0, max: MOST_LEFT_OUT, standard: 0 })),
   preview_length: optional(wholeNumber({ min: 0, max: 500, standard: 100 })),
 });
 

@@ -97,6 +97,14 @@ describe('a stored output', () => {
 });
 
 describe('the list of stored outputs', () => {
+  it('takes as large an offset as it says, and no larger', async () => {
+    const { ask } = await serverWithOutput();
+    const answerAt = async (offset: number): Promise<unknown> =>
+      (await ask(`/api/tool-outputs?offset=${offset}`)).json;
+    expect(await answerAt(1_000_000_000)).toMatchObject({ outputs: [], total: 1 });
+    expect(await answerAt(1_000_000_001)).toMatchObject({ error: { code: 'REQUEST_INVALID' } });
+  });
+
   it('is read page by page, of one project where one is named', async () => {
     const { ask, orion } = await serverWithOutput();
     await orion.storeOutput('"another"', 'b');
