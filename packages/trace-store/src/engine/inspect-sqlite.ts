@@ -41,6 +41,8 @@ export const SCHEMAS: readonly string[] = [
   '4601769f0193bbe4a1d51463757c64be76761d26819ce236e09b155e1ea374b8',
   'f0d48de036a0972a2ddaf0d8b7c933a0b64623a3c72d20a2fe69120e1b0211a6',
   '92845ca3ca63a96c633586ebccde6cefc80af90bd0889ffd0c0efc9b794a3b01',
+  // The step 16 is for Postgres.
+  '92845ca3ca63a96c633586ebccde6cefc80af90bd0889ffd0c0efc9b794a3b01',
 ];
 
 const MAX_OBJECTS = 64;

@@ -56,6 +56,11 @@ export const MIGRATIONS: readonly Migration[] = [
     readableBy: 13,
     statements: oldTurns,
   },
+  {
+    version: 16,
+    name: 'the latest texts of a turn in its own row',
+    statements: (dialect) => (dialect === 'sqlite' ? [] : recentEvents()),
+  },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
@@ -437,6 +442,29 @@ function oldTurns(): readonly string[] {
       where folded_at is null and (state is null or finished_at is not null)`,
     `create index turn_cancelled on turn (turn_no)
       where cancel_requested_at is not null and finished_at is null`,
+  ];
+}
+
+/**
+ * What every append changes stands at the end of a row, and the texts last, the newest first: Postgres then writes ahead
+ * only what is new. They are never compressed or moved to another table, which would change all of them.
+ */
+function recentEvents(): readonly string[] {
+  const last = (column: string, type: string): readonly string[] => [
+    `alter table turn rename column ${column} to ${column}_before`,
+    `alter table turn add column ${column} ${type}`,
+  ];
+  return [
+    'alter table turn add column recent_form text',
+    ...last('last_seq', 'integer'),
+    ...last('active_at', 'bigint'),
+    'update turn set last_seq = last_seq_before, active_at = active_at_before',
+    ...['last_seq', 'active_at'].flatMap((column) => [
+      `alter table turn alter column ${column} set not null`,
+      `alter table turn drop column ${column}_before`,
+    ]),
+    'alter table turn add column recent text',
+    'alter table turn alter column recent set storage plain',
   ];
 }
 

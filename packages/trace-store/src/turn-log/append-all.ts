@@ -2,6 +2,8 @@ import { OrionError } from '@orion/contracts';
 import type { AppendOutcome, TurnAppend } from '@orion/contracts';
 import { databaseNow, insertAll, SqlRefusedError } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
+import { epochOf, eventRows, eventsOf, PACK, PACK_BYTES, packOf } from './event-packs.ts';
+import type { Pack } from './event-packs.ts';
 import { storedData, storedText, textOf, wholeData, wholeText } from './shared-fields.ts';
 import type { EventText } from './shared-fields.ts';
 
@@ -45,7 +47,7 @@ export async function appendInside(inside: SqlRunner, append: TurnAppend): Promi
   const [row] =
     put === null
       ? []
-      : await (inside.dialect === 'sqlite' ? putSqlite(inside, [put]) : putOne(inside, put));
+      : await (inside.dialect === 'sqlite' ? putSqlite(inside, [put]) : putPostgres(inside, [put]));
   return row === undefined
     ? { isNew: false, outcome: await whyNot(inside, append) }
     : { isNew: true, outcome: outcomeOf(row) };
@@ -86,6 +88,8 @@ type Put = {
   readonly checkpoint: string | null;
   /** Of the first event that has such a beginning. */
   readonly shared: string | null;
+  /** The events, where they go into a pack. */
+  readonly pack: Pack | null;
   readonly events: readonly {
     readonly seq: number;
     readonly kind: string;
@@ -105,6 +109,7 @@ function toPut(
     end: endOf(events),
     checkpoint: checkpoint === undefined ? null : JSON.stringify(checkpoint),
     shared: put.find(({ text }) => text.shared !== null)?.text.shared ?? null,
+    pack: dialect === 'postgres' ? packOf(events, epoch) : null,
     events: put,
   };
 }
@@ -118,18 +123,23 @@ function endOf(events: TurnAppend['events']): string | null {
 }
 
 /** SQL expressions for what is appended to a turn; those that may be null are empty where they are. */
-type PutColumns = { readonly [Column in keyof Put]: string } & { readonly from?: string };
+type PutColumns = Readonly<
+  Record<'turnId' | 'epoch' | 'afterSeq' | 'events' | 'end' | 'checkpoint', string>
+> & {
+  /** What only one dialect has. */
+  readonly more?: readonly string[];
+  readonly from?: string;
+};
 
 /** Moves the end of a turn if, and only if, this owner may: the one place that makes the three checks. */
 function moveEnd(dialect: SqlRunner['dialect'], put: PutColumns): string {
   const now = databaseNow(dialect);
-  const { end, checkpoint, shared } = put;
+  const { end, checkpoint, more = [] } = put;
   const assignments = [
     `last_seq = ${put.afterSeq} + ${put.events}`,
     `active_at = ${now}`,
     end && `finished_at = case when ${end} is null then turn.finished_at else ${now} end`,
     end && `status = coalesce(${end}, turn.status)`,
-    shared && `shared = coalesce(turn.shared, ${shared})`,
     end && `tokens = case when ${end} is null then turn.tokens else ${tokensOf(dialect)} end`,
     // The first checkpoint says where the turn begins, and not that it has come further.
     checkpoint &&
@@ -139,6 +149,7 @@ function moveEnd(dialect: SqlRunner['dialect'], put: PutColumns): string {
     (end || checkpoint) &&
       `checkpoint = case when ${end || 'null'} is null
          then coalesce(${checkpoint || 'null'}, turn.checkpoint) end`,
+    ...more,
   ];
   return `update turn set ${assignments.filter((each) => each !== '').join(', ')}
     ${put.from ?? ''}
@@ -166,10 +177,10 @@ function tokensOf(dialect: SqlRunner['dialect']): string {
 }
 
 /** The statement for one turn, shorter where nothing but text is appended. */
-function moveOne(
-  dialect: SqlRunner['dialect'],
-  { turnId, epoch, afterSeq, events, end, checkpoint, shared }: Put,
-): { readonly sql: string; readonly parameters: SqlValue[] } {
+function moveOne({ turnId, epoch, afterSeq, events, end, checkpoint }: Put): {
+  readonly sql: string;
+  readonly parameters: SqlValue[];
+} {
   const parameters: SqlValue[] = [turnId, epoch, afterSeq, events.length];
   const add = (value: string | null): string =>
     value === null ? '' : `$${parameters.push(value)}::text`;
@@ -180,9 +191,8 @@ function moveOne(
     events: '$4::integer',
     end: add(end),
     checkpoint: add(checkpoint),
-    shared: dialect === 'postgres' ? add(shared) : '',
   };
-  return { sql: moveEnd(dialect, columns), parameters };
+  return { sql: moveEnd('sqlite', columns), parameters };
 }
 
 /** The turns to which something was stored. */
@@ -190,16 +200,13 @@ function putAll(database: SqlDatabase, puts: readonly Put[]): Promise<readonly S
   if (database.dialect === 'sqlite') {
     return database.transaction((inside) => putSqlite(inside, puts));
   }
-  const [first] = puts;
-  return first !== undefined && puts.length === 1
-    ? putOne(database, first)
-    : putGroup(database, puts);
+  return putPostgres(database, puts);
 }
 
 async function putSqlite(inside: SqlRunner, puts: readonly Put[]): Promise<readonly SqlRow[]> {
   const moved: SqlRow[] = [];
   for (const put of puts) {
-    const { sql, parameters } = moveOne('sqlite', put);
+    const { sql, parameters } = moveOne(put);
     const [row] = await inside.all(sql, parameters);
     if (row === undefined) continue;
     moved.push(row);
@@ -221,9 +228,6 @@ async function putSqlite(inside: SqlRunner, puts: readonly Put[]): Promise<reado
   return moved;
 }
 
-// On Postgres each is a single statement, so that a broken connection leaves all of it or nothing, and one answer is
-// enough.
-
 /** An array as the database writes it: the driver does that element by element, and escapes each. */
 function numbers(list: readonly number[]): string {
   return `{${list.join(',')}}`;
@@ -234,87 +238,128 @@ function linesOf({ shared, events }: Put): readonly string[] {
   return events.map(({ text }) => storedText(text, shared));
 }
 
-function fromLines(parameter: string): string {
-  return `string_to_array(${parameter}::text, chr(10))`;
-}
-
-function putOne(database: SqlRunner, put: Put): Promise<readonly SqlRow[]> {
-  const { sql, parameters } = moveOne('postgres', put);
-  const add = (value: SqlValue): string => `$${parameters.push(value)}`;
-  const seqs = add(numbers(put.events.map(({ seq }) => seq)));
-  const kinds = add(put.events.map(({ kind }) => kind));
-  const data = add(linesOf(put).join('\n'));
-  const shared = add(put.shared);
-  const told =
-    put.events.length === 0 ? '' : `, pg_notify('${CHANNEL}', turn_no || '.' || last_seq)`;
-  return database.all(
-    `with moved as (
-       ${sql}, turn.shared
-     ), stored as (
-       insert into turn_event (turn_no, epoch, stored_at, seq, kind, data)
-       select moved.turn_no, moved.epoch, moved.active_at, event.seq, event.kind,
-         ${storedData('event.data', `${shared}::text`, 'moved.shared')}
-       from moved, unnest(${seqs}::integer[], ${kinds}::text[], ${fromLines(data)}) as event (seq, kind, data)
-     )
-     select turn_id, last_seq, cancel_requested_at${told} from moved`,
-    parameters,
-  );
-}
-
 /**
+ * A single statement, so that a broken connection leaves all of it or nothing, and one answer is enough.
+ *
  * A turn of another owner does not match and is not locked, so that two processes hardly ever lock each other out; they
  * are told, and try it turn by turn. To lock all turns first, in an order, would take a third more of Postgres.
  *
+ * What a turn has not moved on yet is read beside its update. Both see the same, though another statement may come in
+ * between: it changes only with the number of the last event or with the owner, and both are checked in both places.
+ *
  * The statement has no name on the server, so that it is planned for these arrays each time: a plan for any of them is
- * several times slower.
+ * several times slower. What no append of it needs is left out, since to plan it would take longer than to run it.
  */
-function putGroup(database: SqlDatabase, puts: readonly Put[]): Promise<readonly SqlRow[]> {
+function putPostgres(database: SqlRunner, puts: readonly Put[]): Promise<readonly SqlRow[]> {
+  const [only] = puts.length === 1 ? puts : [];
+  const parameters: SqlValue[] = [];
+  const add = (value: SqlValue, type: string): string => `$${parameters.push(value)}::${type}`;
+  const names: string[] = [];
+  const values: string[] = [];
+  const number = (name: string, type: string, of: (put: Put) => number): void => {
+    names.push(name);
+    values.push(only ? add(of(only), type) : add(numbers(puts.map(of)), `${type}[]`));
+  };
+  /** Empty where no append has such a text. */
+  const text = (name: string, of: (put: Put) => string | null | undefined): string => {
+    const texts = puts.map((put) => of(put) ?? null);
+    const [first = null] = texts;
+    if (texts.every((each) => each === null)) return '';
+    names.push(name);
+    values.push(only ? add(first, 'text') : add(texts, 'text[]'));
+    return `placed.${name}`;
+  };
+  text('turn_id', ({ turnId }) => turnId);
+  number('epoch', 'bigint', ({ epoch }) => epoch);
+  number('after_seq', 'integer', ({ afterSeq }) => afterSeq);
+  number('events', 'integer', ({ events }) => events.length);
+  const end = text('turn_end', (put) => put.end);
+  const checkpoint = text('checkpoint', (put) => put.checkpoint);
+  const shared = text('shared', (put) => put.shared);
+  const form = text('form', ({ pack }) => pack?.form);
+  const contents = text('contents', ({ pack }) => pack?.contents);
+
+  const batch = only
+    ? `select ${values.map((value, index) => `${value} as ${names[index]}`).join(', ')}, 1 as place`
+    : `select * from unnest(${values.join(', ')}) with ordinality as given (${names.join(', ')}, place)`;
+  const isEvent = 'placed.events > 0';
+  const whole = storedData('batch.form', 'batch.shared', 'coalesce(before.shared, batch.shared)');
+  const packed = {
+    form: form && (shared ? whole : 'batch.form'),
+    line: `${databaseNow('postgres')} || ${contents}`,
+  };
   const move = moveEnd('postgres', {
-    turnId: 'batch.turn_id',
-    epoch: 'batch.epoch',
-    afterSeq: 'batch.after_seq',
-    events: 'batch.events',
-    end: 'batch.turn_end',
-    checkpoint: 'batch.checkpoint',
-    shared: 'batch.shared',
-    from: 'from batch',
+    turnId: 'placed.turn_id',
+    epoch: 'placed.epoch',
+    afterSeq: 'placed.after_seq',
+    events: 'placed.events',
+    end,
+    checkpoint,
+    more: [
+      shared && `shared = coalesce(turn.shared, ${shared})`,
+      `recent_form = case when ${isEvent} then placed.stored_form else turn.recent_form end`,
+      contents === ''
+        ? `recent = case when ${isEvent} then null else turn.recent end`
+        : `recent = case when placed.joins then ${packed.line} || chr(10) || turn.recent
+             when ${isEvent} then ${packed.line} else turn.recent end`,
+    ],
+    from: 'from placed',
   });
-  const events = puts.flatMap((put) => put.events);
-  const places = puts.flatMap((put, index) => put.events.map(() => index + 1));
+  const told = only
+    ? {
+        before: '',
+        as: only.events.length === 0 ? '' : `, pg_notify('${CHANNEL}', turn_no || '.' || last_seq)`,
+      }
+    : {
+        before: `, news as (
+           select string_agg(turn_no || '.' || last_seq, ',') as turns from moved where events > 0
+         ), told as (
+           select pg_notify('${CHANNEL}', case when length(turns) <= ${MAX_NOTIFICATION} then turns else '*' end)
+           from news where turns is not null
+         )`,
+        as: ', (select count(*) from told) as told',
+      };
+  const rows = puts.flatMap(({ pack, events }, index) =>
+    pack === null ? events.map((event) => ({ ...event, place: index + 1 })) : [],
+  );
+  const lines = puts.flatMap((put) => (put.pack === null ? linesOf(put) : []));
+  const stored =
+    rows.length === 0
+      ? ''
+      : `union all
+         select moved.turn_no, moved.epoch, moved.active_at, event.seq, event.kind,
+           ${storedData('event.data', 'moved.given', 'moved.shared')}
+         from unnest(${add(numbers(rows.map(({ place }) => place)), 'integer[]')},
+           ${add(numbers(rows.map(({ seq }) => seq)), 'integer[]')},
+           ${add(
+             rows.map(({ kind }) => kind),
+             'text[]',
+           )},
+           string_to_array(${add(lines.join('\n'), 'text')}, chr(10))) as event (place, seq, kind, data)
+         join moved on moved.place = event.place`;
   return database.all(
-    `with batch as (
-       select * from unnest(
-           $1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::text[], $11::text[])
-         with ordinality as given (turn_id, epoch, after_seq, events, turn_end, checkpoint, shared, place)
+    `with batch as (${batch}), placed as (
+       select batch.*, before.turn_no, before.recent as former, before.recent_form as former_form,
+         before.active_at as former_at, ${packed.form || 'null::text'} as stored_form,
+         ${
+           form === ''
+             ? 'false'
+             : `before.recent_form = ${packed.form}
+                and octet_length(before.recent) + octet_length(batch.contents) <= ${PACK_BYTES}`
+         } as joins
+       from batch join turn as before on before.turn_id = batch.turn_id
+         and before.epoch = batch.epoch and before.last_seq = batch.after_seq
      ), moved as (
-       ${move}, turn.shared, batch.shared as given, batch.events, batch.place
+       ${move}, turn.shared, ${shared || 'null::text'} as given, placed.place, placed.after_seq,
+         placed.events, placed.former, placed.former_form, placed.former_at, placed.joins
      ), stored as (
        insert into turn_event (turn_no, epoch, stored_at, seq, kind, data)
-       select moved.turn_no, moved.epoch, moved.active_at, event.seq, event.kind,
-         ${storedData('event.data', 'moved.given', 'moved.shared')}
-       from unnest($7::integer[], $8::integer[], $9::text[], ${fromLines('$10')})
-         as event (place, seq, kind, data)
-       join moved on moved.place = event.place
-     ), news as (
-       select string_agg(turn_no || '.' || last_seq, ',') as turns from moved where events > 0
-     ), told as (
-       select pg_notify('${CHANNEL}', case when length(turns) <= ${MAX_NOTIFICATION} then turns else '*' end)
-       from news where turns is not null
-     )
-     select turn_id, last_seq, cancel_requested_at, (select count(*) from told) as told from moved`,
-    [
-      puts.map(({ turnId }) => turnId),
-      numbers(puts.map(({ epoch }) => epoch)),
-      numbers(puts.map(({ afterSeq }) => afterSeq)),
-      numbers(puts.map((put) => put.events.length)),
-      puts.map(({ end }) => end),
-      puts.map(({ checkpoint }) => checkpoint),
-      numbers(places),
-      numbers(events.map(({ seq }) => seq)),
-      events.map(({ kind }) => kind),
-      puts.flatMap(linesOf).join('\n'),
-      puts.map(({ shared }) => shared),
-    ],
+       select turn_no, ${epochOf('former_form')}, former_at, after_seq, '${PACK}', former_form || chr(10) || former
+       from moved where events > 0 and former is not null and joins is not true
+       ${stored}
+     )${told.before}
+     select turn_id, last_seq, cancel_requested_at${told.as} from moved`,
+    parameters,
   );
 }
 
@@ -339,19 +384,23 @@ async function isRepeat(
   { epoch, expectSeq, events }: TurnAppend,
 ): Promise<boolean> {
   if (events.length === 0) return false;
+  // A pack has the number of its last event.
   const rows = await runner.all(
-    `select turn_event.epoch, kind, ${wholeData(runner.dialect)} as data
-     from turn_event join turn on turn.turn_no = turn_event.turn_no
-     where turn_event.turn_no = $1 and seq between $2 and $3 order by seq`,
-    [turnNo, expectSeq, expectSeq + events.length - 1],
+    `select seq, event.epoch, kind, stored_at, ${wholeData(runner.dialect, 'event')} as data
+     from ${eventRows(runner.dialect)} as event join turn on turn.turn_no = event.turn_no
+     where event.turn_no = $1 and seq >= $2 order by seq limit $3`,
+    [turnNo, expectSeq, events.length],
   );
+  const stored = rows
+    .flatMap(eventsOf)
+    .filter(({ seq }) => seq >= expectSeq && seq < expectSeq + events.length);
   return (
-    rows.length === events.length &&
-    rows.every(
-      (row, index) =>
-        row['epoch'] === epoch &&
-        row['kind'] === events[index]?.kind &&
-        row['data'] === wholeText(textOf(events[index]?.data ?? null, runner.dialect)),
+    stored.length === events.length &&
+    stored.every(
+      (one, index) =>
+        one.epoch === epoch &&
+        one.kind === events[index]?.kind &&
+        one.text === wholeText(textOf(events[index]?.data ?? null, runner.dialect)),
     )
   );
 }

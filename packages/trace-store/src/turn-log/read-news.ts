@@ -1,5 +1,7 @@
 import type { JsonValue, TurnLogEntry } from '@orion/contracts';
 import type { SqlDatabase, SqlRow } from '../engine/sql-database.ts';
+import { eventRows, eventsOf, PACK } from './event-packs.ts';
+import type { StoredEvent } from './event-packs.ts';
 import { wholeData } from './shared-fields.ts';
 
 /** A turn, and the number of the last event that somebody has read of it. */
@@ -39,11 +41,12 @@ export async function readNews(
       maxBytes,
     ]);
     const ofCursor = Map.groupBy(rows, ({ place }) => Number(place) - 1);
-    return cursors.map((cursor, place) => newsOf(cursor, ofCursor.get(place) ?? []));
+    return cursors.map((cursor, place) => newsOf(cursor, ofCursor.get(place) ?? [], maxBytes));
   }
   const news: (News | undefined)[] = [];
   for (const cursor of cursors) {
-    news.push(newsOf(cursor, await database.all(SQLITE, [cursor.turnId, cursor.seq, maxBytes])));
+    const rows = await database.all(SQLITE, [cursor.turnId, cursor.seq, maxBytes]);
+    news.push(newsOf(cursor, rows, maxBytes));
   }
   return news;
 }
@@ -52,12 +55,13 @@ export async function readNews(
 const eventsBehind = (
   turnNo: string,
   seq: string,
+  dialect: SqlDatabase['dialect'],
 ): string => `select seq, epoch, kind, stored_at, data
-    from turn_event where turn_no = ${turnNo} and seq > ${seq} and seq <= (
+    from ${eventRows(dialect)} as stored where turn_no = ${turnNo} and seq > ${seq} and seq <= (
       select max(seq) from (
         select seq, sum(octet_length(data))
           over (order by seq rows between unbounded preceding and 1 preceding) as bytes_before
-        from turn_event where turn_no = ${turnNo} and seq > ${seq}
+        from ${eventRows(dialect)} as sized where turn_no = ${turnNo} and seq > ${seq}
         order by seq limit ${MAX_EVENTS}
       ) as sized where coalesce(bytes_before, 0) <= $3
     )`;
@@ -66,41 +70,61 @@ const columns = (dialect: SqlDatabase['dialect']): string =>
   `turn.turn_no, turn.last_seq, turn.finished_at, turn.folded_at, at_cursor.epoch as epoch_at,
   event.seq, event.epoch, event.kind, ${wholeData(dialect, 'event')} as data, event.stored_at`;
 
-const atCursor = (seq: string): string =>
-  `left join turn_event as at_cursor on at_cursor.turn_no = turn.turn_no and at_cursor.seq = ${seq}`;
+/** The row that has the event at a cursor. */
+const AT_CURSOR = {
+  postgres: `left join lateral (
+      select epoch, seq, kind from ${eventRows('postgres')} as stored
+      where stored.turn_no = turn.turn_no and seq >= cursor.after_seq order by seq limit 1
+    ) as at_cursor on cursor.after_seq > 0
+      and (at_cursor.seq = cursor.after_seq or at_cursor.kind = '${PACK}')`,
+  sqlite:
+    'left join turn_event as at_cursor on at_cursor.turn_no = turn.turn_no and at_cursor.seq = $2',
+} as const;
 
 const POSTGRES = `select cursor.place, ${columns('postgres')}
   from unnest($1::text[], $2::integer[]) with ordinality as cursor (turn_id, after_seq, place)
-  join turn on turn.turn_id = cursor.turn_id ${atCursor('cursor.after_seq')}
-  left join lateral (${eventsBehind('turn.turn_no', 'cursor.after_seq')}) as event on true
+  join turn on turn.turn_id = cursor.turn_id ${AT_CURSOR.postgres}
+  left join lateral (${eventsBehind('turn.turn_no', 'cursor.after_seq', 'postgres')}) as event on true
   order by cursor.place, event.seq`;
 
 const SQLITE = `select ${columns('sqlite')}
-  from turn ${atCursor('$2')} left join (
-    ${eventsBehind('(select turn_no from turn where turn_id = $1)', '$2')}
+  from turn ${AT_CURSOR.sqlite} left join (
+    ${eventsBehind('(select turn_no from turn where turn_id = $1)', '$2', 'sqlite')}
   ) as event on true
   where turn.turn_id = $1 order by event.seq`;
 
-function newsOf({ turnId }: Cursor, rows: readonly SqlRow[]): News | undefined {
+function newsOf(
+  { turnId, seq }: Cursor,
+  rows: readonly SqlRow[],
+  maxBytes: number,
+): News | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
+  const stored = first['seq'] === null ? [] : rows.flatMap(eventsOf);
   return {
     turnNo: Number(first['turn_no']),
     lastSeq: Number(first['last_seq']),
     isOver: first['finished_at'] !== null,
     isFolded: first['folded_at'] !== null,
     epochAt: first['epoch_at'] === null ? null : Number(first['epoch_at']),
-    entries: first['seq'] === null ? [] : rows.map((row) => toEntry(turnId, row)),
+    entries: takeWithin(
+      stored.filter((event) => event.seq > seq),
+      maxBytes,
+    ).map((event) => toEntry(turnId, event)),
   };
 }
 
-export function toEntry(turnId: string, row: SqlRow): TurnLogEntry {
-  return {
-    turnId,
-    seq: Number(row['seq']),
-    epoch: Number(row['epoch']),
-    kind: String(row['kind']),
-    data: JSON.parse(String(row['data'])) as JsonValue,
-    storedAt: Number(row['stored_at']),
-  };
+/** As many as may be read at once: what a pack has in common is much longer with each of its events. */
+function takeWithin(events: readonly StoredEvent[], maxBytes: number): readonly StoredEvent[] {
+  let bytes = 0;
+  const end = events.findIndex(({ text }, index) => {
+    const isOver = bytes > maxBytes || index === MAX_EVENTS;
+    bytes += text.length;
+    return isOver;
+  });
+  return end === -1 ? events : events.slice(0, end);
+}
+
+export function toEntry(turnId: string, { text, ...event }: StoredEvent): TurnLogEntry {
+  return { turnId, ...event, data: JSON.parse(text) as JsonValue };
 }

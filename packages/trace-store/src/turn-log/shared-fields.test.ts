@@ -34,7 +34,7 @@ test.each(['one by one', 'together'])(
   'events of a turn come back as they were, %s',
   async (how) => {
     const { turnId, epoch } = await log.acquire(how, 1);
-    const events = TEXTS.map((data, index) => ({ seq: index + 1, kind: 'chunk', data }));
+    const events = TEXTS.map((data, index) => ({ seq: index + 1, kind: 'phase', data }));
     const other = await log.acquire(`beside ${how}`, 1);
     for (const event of how === 'together' ? [null] : events) {
       const mine = { turnId, epoch, expectSeq: event?.seq ?? 1, events: event ? [event] : events };

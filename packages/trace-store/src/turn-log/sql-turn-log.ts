@@ -4,6 +4,7 @@ import { databaseNow } from '../engine/sql-database.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { acquire } from './acquire.ts';
 import { appendAll, CHANNEL } from './append-all.ts';
+import { eventRows, eventsOf } from './event-packs.ts';
 import { finishTurn } from './finish-turn.ts';
 import { Follower } from './follower.ts';
 import { MAX_SEQ, readNews, toEntry } from './read-news.ts';
@@ -134,12 +135,16 @@ async function readEntries(
   limit: number,
 ): Promise<readonly TurnLogEntry[]> {
   const rows = await database.all(
-    `select seq, turn_event.epoch, kind, ${wholeData(database.dialect)} as data, stored_at
-     from turn join turn_event on turn_event.turn_no = turn.turn_no
+    `select seq, event.epoch, kind, ${wholeData(database.dialect, 'event')} as data, stored_at
+     from turn join ${eventRows(database.dialect)} as event on event.turn_no = turn.turn_no
      where turn_id = $1 and seq > $2 order by seq limit $3::bigint`,
     [turnId, Math.min(afterSeq, MAX_SEQ), Math.max(0, limit)],
   );
-  return rows.map((row) => toEntry(turnId, row));
+  return rows
+    .flatMap(eventsOf)
+    .filter(({ seq }) => seq > afterSeq)
+    .slice(0, Math.max(0, limit))
+    .map((event) => toEntry(turnId, event));
 }
 
 async function foldOldTurns(database: SqlDatabase, idleMs: number, limit: number): Promise<number> {
@@ -151,6 +156,7 @@ async function foldOldTurns(database: SqlDatabase, idleMs: number, limit: number
     [idleMs, limit],
   );
   const kept = KEPT_KINDS.map((kind) => `'${kind}'`).join(', ');
+  const recent = database.dialect === 'postgres' ? ', recent = null, recent_form = null' : '';
   let folded = 0;
   for (const { turn_no: turnNo = null } of turns) {
     // One at a time: a long fold must not block SQLite's writers.
@@ -158,7 +164,7 @@ async function foldOldTurns(database: SqlDatabase, idleMs: number, limit: number
       // First, because it ends the turn; one that has become active meanwhile is left alone.
       const taken = await inside.run(
         `update turn set folded_at = ${now}, finished_at = coalesce(finished_at, active_at),
-           request = null, checkpoint = null
+           request = null, checkpoint = null${recent}
          where turn_no = $1 and active_at < ${now} - $2::bigint and ${MAY_BE_FOLDED}`,
         [turnNo, idleMs],
       );

@@ -120,10 +120,14 @@ async function placeOf(turn: WatchedTurn, database: string): Promise<Place> {
   const { seq, epoch } = parseEventId(turn.events.at(-1)?.id ?? '0') ?? { seq: 0, epoch: null };
   const [row] = await rowsOf(
     database,
-    `select turn_event.epoch, exists (
+    `select stored.epoch, exists (
          select from turn_event as event where event.turn_no = turn.turn_no and kind = 'write_session') as has_session
-       from turn
-       left join turn_event on turn_event.turn_no = turn.turn_no and seq = $2 where turn_id = $1`,
+       from turn left join lateral (
+         select epoch, seq from turn_event where turn_event.turn_no = turn.turn_no
+         union all
+         select split_part(recent_form, chr(9), 3)::bigint, last_seq where recent is not null
+       ) as stored on stored.seq >= $2
+       where turn_id = $1 order by stored.seq limit 1`,
     [turn.id, seq],
   );
   const isKept = seq === 0 || Number(row?.['epoch'] ?? 0) === epoch;

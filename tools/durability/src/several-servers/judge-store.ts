@@ -1,17 +1,30 @@
 /** What must hold of the store once all turns are over, whatever happened to the processes that ran them. */
 import { numberOf, rowsOf } from '../served-turns/databases.ts';
 
+/** The events of turns that are over. A row may be a pack of them: its first line is what they have in common. */
+const EVENTS = `(
+  select turn_no, seq, epoch, kind from turn_event where kind <> '~chunks'
+  union all
+  select turn_no, number, epoch, 'chunk' from turn_event as pack
+  cross join lateral (
+    select sum(json_array_length(substr(line, strpos(line, '['))::json)) as events
+    from unnest((string_to_array(data, chr(10)))[2:]) as line) as counted
+  cross join lateral generate_series(seq - events + 1, seq) as number
+  where kind = '~chunks')`;
+
 const CHECKS = {
   'turns are not over': 'select count(*) from turn where finished_at is null',
   'jobs are left': "select count(*) from orion_queue.job where state < 'completed'",
   'turns have not one `done` as their last event': `
     select count(*) from turn where last_seq is distinct from (
-      select max(seq) from turn_event as event where event.turn_no = turn.turn_no
+      select max(seq) from ${EVENTS} as event where event.turn_no = turn.turn_no
       having count(*) filter (where kind = 'done') = 1 and max(seq) = max(seq) filter (where kind = 'done'))`,
   'turns have gaps': `
-    select count(*) from (select from turn_event group by turn_no having count(*) <> max(seq)) as incomplete`,
+    select count(*) from (
+      select from ${EVENTS} as event group by turn_no having count(*) <> max(seq)) as incomplete`,
   'turns have an event of an earlier owner behind one of a later': `
-    select count(distinct event.turn_no) from turn_event as event join turn_event as next
+    with event as (select * from ${EVENTS} as event)
+    select count(distinct event.turn_no) from event join event as next
       on next.turn_no = event.turn_no and next.seq = event.seq + 1 and next.epoch < event.epoch`,
 } as const;
 
