@@ -78,7 +78,8 @@ export type FollowedTurn = {
 export type TurnNews =
   | { readonly kind: 'event'; readonly entry: TurnLogEntry }
   /** The log is no longer what the reader has read of this turn. It forgets that; all events follow from the first. */
-  | { readonly kind: 'reset'; readonly turnId: string };
+  /** `isFolded`: the log keeps a part only, and begins with a reset for whoever asks from later on. */
+  | { readonly kind: 'reset'; readonly turnId: string; readonly isFolded: boolean };
 
 /**
  * The durable, numbered events of turns, which let readers resume and other processes take over.

@@ -7,7 +7,7 @@ import { makeDatabase } from '../testing/test-database.ts';
 import { askServer } from '../testing/test-server.ts';
 import { done, startTurnServer } from '../testing/turn-server.ts';
 
-/** Hazard: polls of a turn that was folded, and of which more was kept than is read at once, never come to its end. */
+/** Hazard: polls of a long turn never come to its end if it was folded, or have all of it at once if it was not. */
 
 const USAGE: RunEventBody = {
   type: 'usage',
@@ -34,5 +34,27 @@ it('a poll of a long turn that was folded has all that was kept of it', async ()
     'reset',
     'done',
     true,
+  ]);
+});
+
+it('a poll of a long turn from a place that it does not have is answered in pages', async () => {
+  const { port, begin } = await startTurnServer();
+  const turn = await begin('t');
+  await turn.write(...Array.from({ length: 1_100 }, () => USAGE), done());
+  const pages: TurnEventsAnswer[] = [];
+  let after = '5.1';
+  do {
+    const { json } = await askServer(port, `/api/turns/t/events?after=${after}`, {
+      headers: { accept: 'application/json' },
+    });
+    pages.push(json as TurnEventsAnswer);
+    after = pages.at(-1)?.next ?? '';
+  } while (pages.at(-1)?.done === false && pages.length < 9);
+  expect(pages.map(({ events }) => events.length)).toEqual([500, 500, 102]);
+  const types = pages.flatMap(({ events }) => events.map(({ type }) => type));
+  expect([types.indexOf('reset'), types.lastIndexOf('reset'), types.at(-1)]).toEqual([
+    0,
+    0,
+    'done',
   ]);
 });

@@ -73,19 +73,23 @@ export async function pollEvents(
   }
   // What is there is waited for, however long the store takes.
   const limit = limitedSignal(closed, clock, isThere ? Number.POSITIVE_INFINITY : waitMs);
-  const news = log.follow([{ ...reading, isFound: true }], limit.signal)[Symbol.asyncIterator]();
+  const following = log
+    .follow([{ ...reading, isFound: true }], limit.signal)
+    [Symbol.asyncIterator]();
   const events: TurnStreamEvent[] = [];
   let { after } = reading;
   let isOver = false;
   let left = MAX_POLLED_CHARACTERS;
-  const isWhole = (): boolean => isDone && events[0]?.type === 'reset';
-  const isFull = (): boolean => (events.length >= MAX_POLLED || left <= 0) && !isWhole();
+  let isWhole = false;
+  const isFull = (): boolean => (events.length >= MAX_POLLED || left <= 0) && !isWhole;
   try {
     while (!isOver && !isFull()) {
-      const next = news.next();
+      const next = following.next();
       // What was read together arrives at once; nothing else is waited for, but for the rest of what is not cut.
-      const waits = events.length === 0 || events.at(-1)?.type === 'reset' || isWhole();
-      const arrived = await (waits ? next : Promise.race([next, nextTurn(null)]));
+      const waits: boolean = events.length === 0 || events.at(-1)?.type === 'reset' || isWhole;
+      const arrived: IteratorResult<TurnNews, unknown> | null = await (waits
+        ? next
+        : Promise.race([next, nextTurn(null)]));
       if (arrived === null) {
         next.catch(() => undefined);
         break;
@@ -94,7 +98,9 @@ export async function pollEvents(
         isOver = !limit.signal.aborted;
         break;
       }
-      const [event, position] = polled(arrived.value);
+      const news: TurnNews = arrived.value;
+      if (news.kind === 'reset') isWhole = isDone && news.isFolded;
+      const [event, position] = polled(news);
       events.push(event);
       after = position;
       left -= JSON.stringify(event).length;
@@ -103,7 +109,7 @@ export async function pollEvents(
   } finally {
     limit.abort();
     limit.end();
-    await news.return?.();
+    await following.return?.();
   }
   return { events, next: positionText(after), done: isOver };
 }

@@ -286,7 +286,7 @@ function take(
   if (!isWhole || !fitsLog(turn.position, epochAt)) {
     turn.position = { seq: 0, epoch: null };
     turn.named = answer === undefined ? 0 : ANY;
-    return { news: [{ kind: 'reset', turnId: turn.turnId }], isOver: false };
+    return { news: [{ kind: 'reset', turnId: turn.turnId, isFolded }], isOver: false };
   }
   const last = entries.at(-1);
   if (last === undefined) return { news: [], isOver };
