@@ -1,4 +1,4 @@
-import type { Message, SendOptions } from '@orion/contracts';
+import type { JsonObject, Message, SendOptions } from '@orion/contracts';
 import { expect, test } from 'vitest';
 
 import { REQUEST_READERS, checkRequest } from './scripted/requests/check.ts';
@@ -104,6 +104,25 @@ test.for(FORMATS)(
     ).toContain('Half of it\n');
   },
 );
+
+test.for(FORMATS)('%s offers a tool whatever its schema leaves out or allows', async (format) => {
+  const schemas: readonly JsonObject[] = [
+    { type: 'object' },
+    { type: 'object', properties: {}, anyOf: [{ required: ['a'] }, { required: ['b'] }] },
+    { type: 'object', allOf: [], oneOf: [], enum: [{}], not: {} },
+    {
+      type: 'object',
+      properties: { list: { type: 'array' }, lists: { type: 'array', items: { type: 'array' } } },
+    },
+  ];
+  const tools = schemas.map((parameters, index) => ({
+    name: `tool_${index}`,
+    description: 'Of a server.',
+    parameters,
+  }));
+  const body = await sent(format, [{ role: 'user', content: 'x' }], { tools });
+  expect(body['tools']).toHaveLength(tools.length);
+});
 
 test('Messages: roles alternate, results come first, ids are used once, marks are at the ends', async () => {
   const body = await sent('anthropic-messages', CONVERSATION, TOOLS);
@@ -231,7 +250,7 @@ test('Responses: the conversation as items', async () => {
         type: 'function',
         name: 'read_file',
         description: 'Reads.',
-        parameters: TOOLS.tools?.[0]?.parameters,
+        parameters: { type: 'object', properties: { path: { type: 'string' } } },
         strict: false,
       },
     ],

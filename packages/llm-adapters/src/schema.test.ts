@@ -2,7 +2,7 @@ import type { JsonObject } from '@orion/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { findViolations, sanitizeSchema, withoutTopLevelAlternatives } from './schema.ts';
+import { argumentsSchema, findViolations, sanitizeSchema } from './schema.ts';
 
 /** Flat, without alternatives and bounds: what providers can hold a model to. */
 const PLAIN: JsonObject = {
@@ -127,11 +127,26 @@ test('R216, R217: a sanitised schema has no violations, and sanitising it again 
   );
 });
 
-test('arguments keep their alternatives but at the top', () => {
+test('arguments are one object at the top, and keep their alternatives below', () => {
   expect(
-    withoutTopLevelAlternatives({ type: 'object', anyOf: [], properties: { a: { oneOf: [] } } }),
+    argumentsSchema({
+      anyOf: [],
+      not: { required: ['a'] },
+      properties: {
+        a: { oneOf: [{ type: ['array', 'null'] }, { type: 'array', items: { type: 'string' } }] },
+        type: { type: 'object', default: { type: 'array' } },
+      },
+    }),
   ).toEqual({
     type: 'object',
-    properties: { a: { oneOf: [] } },
+    properties: {
+      a: {
+        oneOf: [
+          { type: ['array', 'null'], items: {} },
+          { type: 'array', items: { type: 'string' } },
+        ],
+      },
+      type: { type: 'object', default: { type: 'array' } },
+    },
   });
 });

@@ -2,8 +2,8 @@ import { isFields } from '@orion/contracts';
 import type { JsonObject, JsonValue } from '@orion/contracts';
 
 /**
- * JSON Schemas as providers accept them for structured answers. What a provider cannot guarantee is removed here and
- * checked when the answer is read; the rest is unchanged.
+ * JSON Schemas as providers accept them for structured answers and for the arguments of tools. What a provider cannot
+ * guarantee is removed here and checked when the answer is read; the rest is unchanged.
  */
 
 /** Alternatives and conditions, which constrained decoding does not support. */
@@ -24,6 +24,8 @@ const NUMERIC_BOUNDS: ReadonlySet<string> = new Set([
   'exclusiveMaximum',
   'multipleOf',
 ]);
+/** What the arguments of a tool cannot have at the top, with one provider or another. */
+const REFUSED_AT_THE_TOP: ReadonlySet<string> = new Set(['oneOf', 'anyOf', 'allOf', 'enum', 'not']);
 /** Keywords whose values map names to schemas: names in them are not keywords. */
 const SCHEMA_MAPS: ReadonlySet<string> = new Set([
   'properties',
@@ -43,21 +45,26 @@ export function sanitizeSchema(schema: JsonObject): JsonObject {
     ([keyword]) => !REMOVED_KEYWORDS.has(keyword) && !NUMERIC_BOUNDS.has(keyword),
   );
   const sanitized = Object.fromEntries(
-    kept.map(([keyword, value]) => [keyword, sanitizeValue(keyword, value)]),
+    kept.map(([keyword, value]) => [keyword, changeWithin(keyword, value, sanitizeSchema)]),
   );
   return isObjectSchema(schema) ? { ...sanitized, additionalProperties: false } : sanitized;
 }
 
-function sanitizeValue(keyword: string, value: JsonValue | undefined): JsonValue | undefined {
+/** The value of a keyword with each schema directly in it changed. */
+function changeWithin(
+  keyword: string,
+  value: JsonValue | undefined,
+  change: (schema: JsonObject) => JsonObject,
+): JsonValue | undefined {
   if (DATA.has(keyword)) return value;
   if (Array.isArray(value))
-    return value.map((item: JsonValue) => (isFields(item) ? sanitizeSchema(item) : item));
+    return value.map((item: JsonValue) => (isFields(item) ? change(item) : item));
   if (!isFields(value)) return value;
-  if (!SCHEMA_MAPS.has(keyword)) return sanitizeSchema(value);
+  if (!SCHEMA_MAPS.has(keyword)) return change(value);
   return Object.fromEntries(
     Object.entries(value).map(([name, schema]) => [
       name,
-      isFields(schema) ? sanitizeSchema(schema) : schema,
+      isFields(schema) ? change(schema) : schema,
     ]),
   );
 }
@@ -97,22 +104,34 @@ function violationsWithin(
 }
 
 /**
- * The schema of a tool's arguments. Providers accept alternatives anywhere but at the top level, where they require a
- * single object.
+ * The schema of a tool's arguments as all providers accept it: at the top a single object that names its properties,
+ * without alternatives, and no list that leaves out what is in it. Arguments are checked against the whole schema.
  */
-export function withoutTopLevelAlternatives(schema: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(schema).filter(([keyword]) => !['oneOf', 'anyOf', 'allOf'].includes(keyword)),
+export function argumentsSchema(schema: JsonObject): JsonObject {
+  const kept = Object.entries({ ...schema, type: 'object' }).filter(
+    ([keyword]) => !REFUSED_AT_THE_TOP.has(keyword),
   );
+  return withItems({ type: 'object', properties: {}, ...Object.fromEntries(kept) });
+}
+
+function withItems(schema: JsonObject): JsonObject {
+  const changed = Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => [
+      keyword,
+      changeWithin(keyword, value, withItems),
+    ]),
+  );
+  return isOfType(schema, 'array') ? { items: {}, ...changed } : changed;
 }
 
 function isObjectSchema(schema: JsonObject): boolean {
-  const { type } = schema;
   return (
-    type === 'object' ||
-    (Array.isArray(type) && type.includes('object')) ||
-    (type === undefined && isFields(schema['properties']))
+    isOfType(schema, 'object') || (schema['type'] === undefined && isFields(schema['properties']))
   );
+}
+
+function isOfType({ type }: JsonObject, name: string): boolean {
+  return type === name || (Array.isArray(type) && type.includes(name));
 }
 
 function escapePointer(name: string): string {

@@ -28,7 +28,7 @@ import { assistantParts } from '../provider-data.ts';
 import type { DataOwner } from '../provider-data.ts';
 import { requestParameters } from '../request-parameters.ts';
 import type { RequestDefaults } from '../request-parameters.ts';
-import { sanitizeSchema, withoutTopLevelAlternatives } from '../schema.ts';
+import { argumentsSchema, sanitizeSchema } from '../schema.ts';
 import type { MessagesQuirks } from './quirks.ts';
 
 const LONGEST_CALL_ID = 64;
@@ -83,7 +83,7 @@ function convertTool(tool: ToolDefinition): Tool {
   return {
     name: tool.name,
     description: tool.description,
-    input_schema: { ...withoutTopLevelAlternatives(tool.parameters), type: 'object' },
+    input_schema: { ...argumentsSchema(tool.parameters), type: 'object' },
   };
 }
 

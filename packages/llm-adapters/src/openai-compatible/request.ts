@@ -27,6 +27,7 @@ import { ownData } from '../provider-data.ts';
 import type { DataOwner } from '../provider-data.ts';
 import { namedSchema, requestParameters } from '../request-parameters.ts';
 import type { RequestDefaults } from '../request-parameters.ts';
+import { argumentsSchema } from '../schema.ts';
 import type { Quirks } from './quirks.ts';
 
 /** OpenAI refuses longer ids; those of other providers may be longer. */
@@ -118,6 +119,10 @@ function convertCall(
 function convertTool(tool: ToolDefinition): ChatCompletionTool {
   return {
     type: 'function',
-    function: { name: tool.name, description: tool.description, parameters: tool.parameters },
+    function: {
+      name: tool.name,
+      description: tool.description,
+      parameters: argumentsSchema(tool.parameters),
+    },
   };
 }

@@ -19,6 +19,7 @@ import { assistantParts } from '../provider-data.ts';
 import type { DataOwner } from '../provider-data.ts';
 import { namedSchema, requestParameters } from '../request-parameters.ts';
 import type { RequestDefaults } from '../request-parameters.ts';
+import { argumentsSchema } from '../schema.ts';
 import type { ResponsesQuirks } from './quirks.ts';
 
 const LONGEST_CALL_ID = 64;
@@ -101,7 +102,7 @@ function convertTool(tool: ToolDefinition): FunctionTool {
     type: 'function',
     name: tool.name,
     description: tool.description,
-    parameters: tool.parameters,
+    parameters: argumentsSchema(tool.parameters),
     strict: false,
   };
 }

@@ -5,6 +5,7 @@ import {
   argumentsText,
   createRequestReader,
   openAiName as name,
+  openAiParameters,
   textOf,
 } from './schema-parts.ts';
 import type { RequestReader } from './schema-parts.ts';
@@ -46,7 +47,7 @@ const functionTool = z.strictObject({
   function: z.strictObject({
     name,
     description: z.string().optional(),
-    parameters: z.looseObject({ type: z.literal('object') }).optional(),
+    parameters: openAiParameters.optional(),
     strict: z.boolean().nullable().optional(),
   }),
 });

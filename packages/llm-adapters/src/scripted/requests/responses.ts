@@ -6,6 +6,7 @@ import {
   argumentsText,
   createRequestReader,
   openAiName as name,
+  openAiParameters,
   textOf,
 } from './schema-parts.ts';
 import type { RequestReader } from './schema-parts.ts';
@@ -72,7 +73,7 @@ const responsesRequest = z
           type: z.literal('function'),
           name,
           description: z.string().optional(),
-          parameters: z.looseObject({ type: z.literal('object') }).nullable(),
+          parameters: openAiParameters.nullable(),
           strict: z.boolean().nullable(),
         }),
       )

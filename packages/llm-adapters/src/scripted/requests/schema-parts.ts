@@ -1,4 +1,4 @@
-import { parseFields } from '@orion/contracts';
+import { isFields, parseFields } from '@orion/contracts';
 import { z } from 'zod';
 
 import type { ProviderRequest } from './provider-request.ts';
@@ -29,6 +29,22 @@ export function createRequestReader<Request>(
 
 /** The name of a tool or schema in OpenAI's formats. */
 export const openAiName: z.ZodType<string> = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
+
+/** The parameters of a tool in OpenAI's formats. */
+export const openAiParameters: z.ZodType<object> = z
+  .looseObject({ type: z.literal('object'), properties: z.looseObject({}) })
+  .refine(
+    (schema) => !['oneOf', 'anyOf', 'allOf', 'enum', 'not'].some((keyword) => keyword in schema),
+    { error: "schema must not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level" },
+  )
+  .refine((schema) => !hasArrayWithoutItems(schema), { error: 'array schema missing items' });
+
+function hasArrayWithoutItems(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasArrayWithoutItems);
+  if (!isFields(value)) return false;
+  const isArray = [value['type']].flat().includes('array');
+  return (isArray && !('items' in value)) || Object.values(value).some(hasArrayWithoutItems);
+}
 
 export const argumentsText: z.ZodType<string> = z
   .string()
