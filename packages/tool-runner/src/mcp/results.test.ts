@@ -9,7 +9,30 @@ test.each([
   ['one text', { content: [text('a')] }, 'a'],
   ['two texts', { content: [text('a'), text('b')] }, ['a', 'b']],
   ['nothing', { content: [] }, ''],
-  ['structured content', { content: [text('a')], structuredContent: { a: 1 } }, { a: 1 }],
+  ['structured content', { content: [], structuredContent: { a: 1 } }, { a: 1 }],
+  [
+    'structured content once, if a text repeats it',
+    { content: [text('{ "b": [2], "a": 1 }')], structuredContent: { a: 1, b: [2] } },
+    { a: 1, b: [2] },
+  ],
+  [
+    'a wrapped text once',
+    { content: [text('a')], structuredContent: { result: 'a' } },
+    { result: 'a' },
+  ],
+  [
+    'a wrapped list once',
+    { content: [text('1'), text('{"a": 1}')], structuredContent: { result: [1, { a: 1 }] } },
+    { result: [1, { a: 1 }] },
+  ],
+  [
+    'structured content and what is said beside it',
+    {
+      content: [text('{"a":1}'), text('Look twice.'), { type: 'image', data: 'QUJD' }],
+      structuredContent: { a: 1 },
+    },
+    [{ a: 1 }, 'Look twice.', { type: 'image', mime_type: 'unknown', base64_characters: 4 }],
+  ],
   [
     'an image by its kind and size',
     { content: [text('a'), { type: 'image', data: 'QUJD', mimeType: 'image/png' }] },
@@ -28,6 +51,9 @@ test('says of an error of a tool what it says, shortened', () => {
   expect(() =>
     toolResult('made', { isError: true, content: [text('a'), { type: 'x', y: 1 }] } as never),
   ).toThrow('The MCP server made answered with an error: a\n{"type":"x","y":1}');
+  expect(() =>
+    toolResult('made', { isError: true, content: [], structuredContent: { why: 'b' } }),
+  ).toThrow('The MCP server made answered with an error: {"why":"b"}');
   const long = { isError: true, content: [text('y'.repeat(20_000))] };
   const start = 'The MCP server made answered with an error: '.length;
   try {

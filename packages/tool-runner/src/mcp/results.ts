@@ -1,26 +1,23 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { isHighSurrogate, OrionError } from '@orion/contracts';
+import { isFields, isHighSurrogate, OrionError } from '@orion/contracts';
 import type { JsonValue, ToolOutput } from '@orion/contracts';
+import canonicalize from 'canonicalize';
 
 /** How much of a result a model reads; all of it is stored. */
 const SHOWN_CHARACTERS = 16_384;
 
 /** What a tool answered, marked as data. Throws TOOL_FAILED where the tool itself says that it failed. */
 export function toolResult(server: string, answer: CallToolResult): ToolOutput {
-  const { content, structuredContent, isError } = answer;
-  const parts = content.map((part) => partOf(part as { readonly type: string }));
-  if (isError === true) {
+  const parts = partsOf(answer);
+  if (answer.isError === true) {
     const said = parts.map((part) => (typeof part === 'string' ? part : JSON.stringify(part)));
     throw new OrionError({
       code: 'TOOL_FAILED',
       message: `The MCP server ${server} answered with an error: ${shown(said.join('\n')).text}`,
     });
   }
-  return resultOf(
-    server,
-    // The texts say the same as the structured content, where there is one.
-    structuredContent === undefined ? only(parts) : (structuredContent as JsonValue),
-  );
+  const [first = '', ...others] = parts;
+  return resultOf(server, others.length === 0 ? first : (parts as JsonValue));
 }
 
 /** What a server has under a URI, or which URIs it has. */
@@ -28,9 +25,28 @@ export function resourceResult(server: string, found: readonly unknown[]): ToolO
   return resultOf(server, found as readonly JsonValue[] as JsonValue);
 }
 
-function only(parts: readonly JsonValue[]): JsonValue {
-  const [first = '', ...others] = parts;
-  return others.length === 0 ? first : (parts as JsonValue);
+/** The structured content first. Texts that repeat it, as the protocol asks for, are left out. */
+function partsOf({ content, structuredContent }: CallToolResult): readonly JsonValue[] {
+  const parts = content.map((part) => partOf(part as { readonly type: string }));
+  if (structuredContent === undefined) return parts;
+  const structured = structuredContent as JsonValue;
+  // Servers in Python wrap what is no object, and give each item of a list as a text.
+  const wrapped = isFields(structured) ? structured['result'] : undefined;
+  const said = new Set([structured, wrapped, ...[wrapped].flat()].map((value) => textOf(value)));
+  return [structured, ...parts.filter((part) => typeof part !== 'string' || !isIn(part, said))];
+}
+
+function isIn(text: string, said: ReadonlySet<string>): boolean {
+  if (said.has(textOf(text))) return true;
+  try {
+    return said.has(textOf(JSON.parse(text)));
+  } catch {
+    return false;
+  }
+}
+
+function textOf(value: unknown): string {
+  return canonicalize(value) ?? '';
 }
 
 function resultOf(server: string, data: JsonValue): ToolOutput {
