@@ -110,12 +110,33 @@ it.each([
   'git -c *',
   'npm exec *',
   '/usr/bin/docker run * x',
+  // `--config` names a wrapper of the compiler, `-exec` and `-toolexec` a program.
+  ...'bench build check clippy doc install run rustc test'
+    .split(' ')
+    .map((name) => `cargo ${name} *`),
+  ...'build generate get install run test tool vet'.split(' ').map((name) => `go ${name} *`),
+  // `--open-files-in-pager`, `--upload-pack`, `--receive-pack`, `--exec`, `--extcmd`, an alias.
+  ...(
+    'archive bisect clone config difftool fetch filter-branch grep ls-remote mergetool pull push rebase send-email ' +
+    'submodule'
+  )
+    .split(' ')
+    .map((name) => `git ${name} *`),
 ])('warns of %s', (pattern) => {
   expect(createAllowList([pattern]).warnings).toHaveLength(1);
 });
 
 it('does not warn of an option that leaves nothing open', () => {
-  const patterns = ['git --version', 'pnpm --filter web test', 'npm exec tsc', 'docker ps *'];
+  const patterns = [
+    'git --version',
+    'pnpm --filter web test',
+    'npm exec tsc',
+    'docker ps *',
+    'git grep TODO',
+    'git log *',
+    'go test ./...',
+    'go fmt *',
+  ];
   expect(createAllowList(patterns).warnings).toEqual([]);
 });
 

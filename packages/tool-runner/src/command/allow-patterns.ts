@@ -14,12 +14,24 @@ const RUNS_OTHERS = new Set(
 /** Programs some of whose subcommands or leading options do the same: here the subcommand has to be named. */
 const HAS_SUBCOMMANDS = new Set('bun cargo deno docker git go npm pnpm podman yarn'.split(' '));
 
-/** Subcommands of these that run whatever comes behind them. */
+/** Subcommands of these that run what comes behind them, or what an option among it names. */
 const RUN_OTHERS = new Set(
-  (
-    'bun x,deno eval,deno run,docker exec,docker run,go run,npm exec,npm x,pnpm dlx,pnpm exec,podman exec,podman run,' +
-    'yarn dlx,yarn exec'
-  ).split(','),
+  Object.entries({
+    bun: 'x',
+    cargo: 'bench build check clippy doc install run rustc test',
+    deno: 'eval run',
+    docker: 'exec run',
+    git:
+      'archive bisect clone config difftool fetch filter-branch grep ls-remote mergetool pull push rebase send-email ' +
+      'submodule',
+    go: 'build generate get install run test tool vet',
+    npm: 'exec x',
+    pnpm: 'dlx exec',
+    podman: 'exec run',
+    yarn: 'dlx exec',
+  }).flatMap(([program, subcommands]) =>
+    subcommands.split(' ').map((subcommand) => `${program} ${subcommand}`),
+  ),
 );
 
 /** No word has it: a line with control characters is opaque. */
