@@ -47,22 +47,16 @@ test.each([
   expect(toolResult('made', answer as never)).toEqual({ result: { from, data } });
 });
 
-test('says of an error of a tool what it says, shortened', () => {
+test('says of an error of a tool what it says', () => {
   expect(() =>
     toolResult('made', { isError: true, content: [text('a'), { type: 'x', y: 1 }] } as never),
   ).toThrow('The MCP server made answered with an error: a\n{"type":"x","y":1}');
   expect(() =>
     toolResult('made', { isError: true, content: [], structuredContent: { why: 'b' } }),
   ).toThrow('The MCP server made answered with an error: {"why":"b"}');
-  const long = { isError: true, content: [text('y'.repeat(20_000))] };
-  const start = 'The MCP server made answered with an error: '.length;
-  try {
-    toolResult('made', long);
-    expect.unreachable();
-  } catch (error) {
-    expect(error).toMatchObject({ code: 'TOOL_FAILED' });
-    expect((error as Error).message).toHaveLength(start + 16_384);
-  }
+  expect(() =>
+    toolResult('made', { isError: true, content: [text(`${'y'.repeat(20_000)} at the end`)] }),
+  ).toThrow(/at the end$/u);
   expect(toolResult('made', { isError: false, content: [text('a')] })).toEqual({
     result: { from, data: 'a' },
   });

@@ -13,7 +13,7 @@ export function toolResult(server: string, answer: CallToolResult): ToolOutput {
     const said = parts.map((part) => (typeof part === 'string' ? part : JSON.stringify(part)));
     throw new OrionError({
       code: 'TOOL_FAILED',
-      message: `The MCP server ${server} answered with an error: ${shown(said.join('\n')).text}`,
+      message: `The MCP server ${server} answered with an error: ${said.join('\n')}`,
     });
   }
   const [first = '', ...others] = parts;

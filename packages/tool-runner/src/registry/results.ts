@@ -16,6 +16,8 @@ import { storedSummary } from '../outputs/large-results.ts';
 const SUMMARY_LENGTH = 200;
 /** Of the message of a failure, which is not stored; it may repeat what the model or somebody else has written. */
 const ERROR_LENGTH = 4_096;
+/** How much of each end of a longer one is kept. */
+const SHOWN_ENDS = 2_000;
 /** How much of a tool's name is shown, because a model may have invented it. */
 export const SHOWN_NAME = 100;
 
@@ -108,13 +110,18 @@ function base(
   return { toolCallId: call.id, toolName: call.name, details, attempts };
 }
 
-/** The result with no more than the beginning of a failure's message. */
+/** The result with no more than the beginning and the end of a failure's message: why it failed is often said last. */
 export function bounded(result: ToolResult, redact: Redact = String): ToolResult {
   if (result.success || result.error.message.length <= ERROR_LENGTH) return result;
-  return {
-    ...result,
-    error: { ...result.error, message: cutAt(redact(result.error.message), ERROR_LENGTH) },
-  };
+  const message = shortened(redact(result.error.message));
+  return { ...result, error: { ...result.error, message } };
+}
+
+function shortened(text: string): string {
+  if (text.length <= ERROR_LENGTH) return text;
+  const leftOut = text.length - 2 * SHOWN_ENDS;
+  const [start, end] = [text.slice(0, SHOWN_ENDS), text.slice(-SHOWN_ENDS)];
+  return `${start.toWellFormed()} [${leftOut} characters left out] ${end.toWellFormed()}`;
 }
 
 export function isTransient(error: unknown): boolean {
