@@ -27,8 +27,8 @@ const ACTS: Readonly<Record<string, readonly [act: string, error: RegExp]>> = {
     String.raw`process.stdout.write('{"jsonrpc": "2.0", oops\n')`,
     /it sent a line that is not a JSON-RPC message/u,
   ],
-  'JSON that is not a message': [
-    String.raw`process.stdout.write('{"hello": 1}\n')`,
+  'a message of another version': [
+    String.raw`process.stdout.write('{"jsonrpc": "1.0", "id":' + id + ',"result":{"content":[]}}\n')`,
     /it sent a line that is not a JSON-RPC message/u,
   ],
   'JSON that is nested too deeply': [
@@ -116,6 +116,19 @@ test('joins a message that arrives byte by byte', async () => {
   expect(await call(called, 'act')).toMatchObject({ data: 'gr\u00fc\u00df \u{1F30D}' });
 });
 
+test('skips what a program logs to its standard output as JSON, from its start on', async () => {
+  const lines = [
+    JSON.stringify({ level: 'info', message: 'hello' }),
+    JSON.stringify({ level: 'debug', received: { jsonrpc: '2.0', id: 1, method: 'x' } }),
+    "{ level: 'info' }",
+    `{ ${JSON.stringify('{"jsonrpc":"2.0"}')}`,
+  ];
+  const log = `${lines.join('\n')}\n`;
+  const act = `process.stdout.write(${JSON.stringify(log)}, () => answer('done'));`;
+  const called = client(program({ FIRST: log, ACT: act }), LIMITS);
+  expect(await call(called, 'act')).toMatchObject({ data: 'done' });
+});
+
 test('takes the first of two answers to a call', async () => {
   const act = "answer('first'); answer('second');";
   expect(await call(client(program({ ACT: act }), LIMITS), 'act')).toMatchObject({ data: 'first' });
@@ -144,7 +157,7 @@ test('is closed only when nothing of a program is left that broke a limit before
   let said = '';
   const act = String.raw`
     process.on('SIGTERM', () => setTimeout(process.exit, 300));
-    process.stderr.write(process.pid + '\n', () => process.stdout.write('{oops\n'));
+    process.stderr.write(process.pid + '\n', () => process.stdout.write('{"jsonrpc": oops\n'));
     setInterval(() => undefined, 1_000);`;
   const called = client(program({ ACT: act }), LIMITS, (_server, text) => {
     said += text;

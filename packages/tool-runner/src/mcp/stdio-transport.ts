@@ -17,6 +17,8 @@ const LEAVE_MS = 500;
 const DRAIN_MS = 200;
 const KEPT_STDERR = 8 * 1024;
 const LINE_FEED = 0x0a;
+/** In what cannot be read; not in a message that is quoted there. */
+const NAMES_VERSION = /"jsonrpc"\s*:/u;
 
 /** The variable by which a process is known that has left the group of its server. */
 const MARK = 'ORION_MCP_SERVER';
@@ -43,8 +45,8 @@ export type StdioTransportOptions = {
  * 1. The server leads a session and process group of its own. When `close` settles, no process of the group is alive;
  *    nor, on Linux, one that has left the group and kept its environment. The same holds soon after this process has been
  *    killed.
- * 2. A message that is too long, a line that begins as a message and is none, and too many messages end the connection.
- *    Other lines, which many servers print, are skipped, but they count.
+ * 2. A message that is too long, a line that calls itself a message and is none, and too many messages end the connection.
+ *    Other lines, which many servers log there, as JSON or not, are skipped, but they count.
  */
 export class StdioTransport implements Transport {
   onclose?: (() => void) | undefined;
@@ -166,7 +168,9 @@ export class StdioTransport implements Transport {
     } catch {
       // As what is no message.
     }
-    if (!isFields(message) || message['jsonrpc'] !== '2.0') {
+    const version = isFields(message) ? message['jsonrpc'] : NAMES_VERSION.exec(line)?.[0];
+    if (version === undefined) return;
+    if (version !== '2.0') {
       this.#break('it sent a line that is not a JSON-RPC message');
       return;
     }

@@ -15,6 +15,7 @@ import type { McpLimits, McpServer } from '../server.ts';
 const PROGRAM = `
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
 const seen = [];
+if (process.env.FIRST) process.stdout.write(process.env.FIRST);
 const schema = { type: 'object', properties: { what: { type: 'string' } } };
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
