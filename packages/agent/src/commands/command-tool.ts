@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
+import { OrionError } from '@orion/contracts';
 import type { Clock, Redact, Tool, Workspace } from '@orion/contracts';
 import { createRunCommandTool, findSandbox, secretPlaces } from '@orion/tool-runner';
 import type { Sandbox } from '@orion/tool-runner';
@@ -22,19 +23,26 @@ export function createCommandTool(options: CommandToolOptions): Tool {
   const { commands, settings, workspace, userDirectory, clock, redact } = options;
   const { root, stateDirectory } = workspace;
   let sandbox: Promise<Sandbox> | null = null;
+  const find = async (signal: AbortSignal): Promise<Sandbox> => {
+    sandbox ??= findSandbox(commands.environment['PATH'] ?? '', { root, clock, signal }).catch(
+      (error: unknown) => {
+        sandbox = null;
+        throw error;
+      },
+    );
+    try {
+      return await sandbox;
+    } catch (error) {
+      // The trial of another turn ends with that turn.
+      if (signal.aborted || !OrionError.isInstance(error) || error.code !== 'ABORTED') throw error;
+      return find(signal);
+    }
+  };
   return createRunCommandTool({
     root,
     environment: commands.environment,
     sandboxMode: settings.sandbox,
-    findSandbox(signal) {
-      sandbox ??= findSandbox(commands.environment['PATH'] ?? '', { root, clock, signal }).catch(
-        (error: unknown) => {
-          sandbox = null;
-          throw error;
-        },
-      );
-      return sandbox;
-    },
+    findSandbox: find,
     async guard() {
       // A folder that is not there could be made inside of the sandbox.
       await workspace.ensureStateDirectory();
