@@ -19,6 +19,12 @@ test.each([
   expect(() => read(entry)).toThrow(message);
 });
 
+test.each([0, 301, 1.5, '9', null])('refuses %j seconds to start', (startSeconds) => {
+  expect(() => read({ command: 'x', startSeconds })).toThrow(
+    'mcpServers.made.startSeconds must be a whole number from 1 to 300',
+  );
+});
+
 test.each(['a__b', '_a', 'a_', 'a b', 'x'.repeat(33), '\u202e'])(
   'refuses a server of the name %j',
   (name) => {
@@ -67,6 +73,18 @@ test('fills in listed variables alone, and leaves out a server that names others
   expect(found.leftOut).toEqual([
     expect.stringContaining('greedy was left out: ${OPENAI_API_KEY}, ${UNSET} is unset'),
   ]);
+});
+
+test('gives a server the time to start that its entry names', () => {
+  const entries = readMcpEntries(
+    {
+      made: { command: 'x', startSeconds: 300 },
+      web: { url: 'https://example.com/mcp', startSeconds: 1 },
+    },
+    'config.json',
+  );
+  const found = mcpServersOf(entries, '/w', {}, { variables: [], hosts: [] });
+  expect(found.servers).toMatchObject([{ startMs: 300_000 }, { startMs: 1_000 }]);
 });
 
 test('passes on what programs need, and no key', () => {

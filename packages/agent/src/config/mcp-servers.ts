@@ -1,26 +1,30 @@
 import { resolve } from 'node:path';
 
-import { isFields } from '@orion/contracts';
+import { defined, isFields } from '@orion/contracts';
 import { isMcpAddress } from '@orion/tool-runner';
 import type { McpServer } from '@orion/tool-runner/mcp';
 
 import { configurationError } from './configuration-error.ts';
 
-/** An entry of `mcpServers`, in the form that other programs use, too. */
-export type McpEntry =
+/** An entry of `mcpServers`, in the form that other programs use, too; `startSeconds` is Orion's own. */
+export type McpEntry = { readonly startSeconds?: number } & (
   | {
       readonly command: string;
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, string>>;
       readonly cwd: string | null;
     }
-  | { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+  | { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+);
 
 export type McpEntries = Readonly<Record<string, McpEntry>>;
 
 /** Without `__`, which separates the server from its tool. */
 const NAME = /^(?=.{1,32}$)[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*$/u;
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/gu;
+
+/** A turn waits for a server that starts. */
+const MAX_START_SECONDS = 300;
 
 const SECRET = /auth|key|token|secret|password|cookie/iu;
 
@@ -59,10 +63,16 @@ export function readMcpEntries(value: unknown, file: string): McpEntries {
 function readEntry(entry: unknown, file: string, place: string): McpEntry {
   if (!isFields(entry)) throw invalid(file, place, 'must be an object');
   const { type: _type, ...fields } = entry;
-  const known = 'url' in fields ? ['url', 'headers'] : ['command', 'args', 'env', 'cwd'];
+  const own = 'url' in fields ? ['url', 'headers'] : ['command', 'args', 'env', 'cwd'];
+  const known = [...own, 'startSeconds'];
   const unknown = Object.keys(fields).find((key) => !known.includes(key));
   if (unknown !== undefined) {
     throw invalid(file, `${place}.${unknown}`, `is no key of a server: ${known.join(', ')}`);
+  }
+  const { startSeconds } = fields;
+  if (startSeconds !== undefined && !isStartSeconds(startSeconds)) {
+    const what = `must be a whole number from 1 to ${MAX_START_SECONDS}`;
+    throw invalid(file, `${place}.startSeconds`, what);
   }
   const texts = (key: string): Readonly<Record<string, string>> => {
     const given = fields[key] ?? {};
@@ -77,7 +87,7 @@ function readEntry(entry: unknown, file: string, place: string): McpEntry {
     if (parsed === null || !isMcpAddress(parsed, true)) {
       throw invalid(file, `${place}.url`, 'must be an https URL, or an http URL');
     }
-    return { url: parsed.href, headers: texts('headers') };
+    return { url: parsed.href, headers: texts('headers'), ...defined({ startSeconds }) };
   }
   const { command, args = [], cwd = null } = fields;
   if (typeof command !== 'string' || command.trim() === '') {
@@ -88,7 +98,11 @@ function readEntry(entry: unknown, file: string, place: string): McpEntry {
   }
   if (cwd !== null && typeof cwd !== 'string')
     throw invalid(file, `${place}.cwd`, 'must be a text');
-  return { command, args, env: texts('env'), cwd };
+  return { command, args, env: texts('env'), cwd, ...defined({ startSeconds }) };
+}
+
+function isStartSeconds(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_START_SECONDS;
 }
 
 function invalid(file: string, place: string, what: string): Error {
@@ -128,7 +142,7 @@ export function mcpServersOf(
       });
     const filledAll = (texts: Readonly<Record<string, string>>): Record<string, string> =>
       Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, filled(text)]));
-    const server: McpServer =
+    const made: McpServer =
       'url' in entry
         ? webServer(name, entry, filledAll(entry.headers), allowed.hosts)
         : {
@@ -140,6 +154,8 @@ export function mcpServersOf(
             environment: filledAll(entry.env),
             folder: resolve(workspace, entry.cwd ?? '.'),
           };
+    const { startSeconds } = entry;
+    const server = startSeconds === undefined ? made : { ...made, startMs: startSeconds * 1_000 };
     const why =
       missing.size > 0
         ? `${[...missing].map((variable) => `\${${variable}}`).join(', ')} is unset, or mcpEnvironment of your own configuration does not list it`

@@ -194,6 +194,10 @@ test('does without a server that never lists its tools, or cannot be started', a
   expect((await mute.offer(never)).leftOut).toEqual([
     'The MCP server made cannot be used: it did not answer within 0.6 s.',
   ]);
+  const slow = client([{ ...program({ MUTE: '1' }), startMs: 500 }]);
+  expect((await slow.offer(never)).leftOut).toEqual([
+    'The MCP server made cannot be used: it did not answer within 0.5 s.',
+  ]);
   const missing = client({ ...program(), command: '/no/such/program' } as McpServer);
   expect((await missing.offer(never)).leftOut).toEqual([
     'The MCP server made cannot be used: its command cannot be started (ENOENT).',

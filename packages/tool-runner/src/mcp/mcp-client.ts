@@ -76,7 +76,8 @@ export function createMcpClient(options: McpClientOptions): McpClient {
       if (running.get(name) !== former) return reach(server, signal);
     }
     const era = eras.get(name) ?? 'auto';
-    const begun = connect(server, { ...options, limits }, signal, era);
+    const { startMs = limits.startMs } = server;
+    const begun = connect(server, { ...options, limits: { ...limits, startMs } }, signal, era);
     // Another program may be there the next time, if this one fails.
     eras.delete(name);
     running.set(name, begun);

@@ -14,6 +14,8 @@ export type StdioServer = {
   readonly environment: Readonly<Record<string, string>>;
   /** Absolute. */
   readonly folder: string;
+  /** In place of the limit of that name. */
+  readonly startMs?: number;
 };
 
 /** A server that speaks streamable HTTP. */
@@ -27,6 +29,8 @@ export type HttpServer = {
   /** The user names its host: it may be asked over http. */
   readonly allowPlainHttp?: boolean;
   readonly headers: Readonly<Record<string, string>>;
+  /** In place of the limit of that name. */
+  readonly startMs?: number;
 };
 
 /** Bounds of what a server may take and send. Times are milliseconds, sizes bytes. */
