@@ -74,6 +74,29 @@ describe('a message', () => {
     expect(submitted).toEqual([]);
   });
 
+  it('with metadata of a great many elements is refused before they are looked at', async () => {
+    const { port, submitted } = await startTurnServer();
+    const before = process.cpuUsage();
+    for (const element of ['1e999', '{}']) {
+      const list = Array.from({ length: 200_000 }, () => element).join();
+      const body = `{"content":"x","metadata":{"a":[${list}]}}`;
+      const headers = { ...JSON_ONLY, 'content-type': 'application/json' };
+      const { status, text: answer } = await askServer(port, MESSAGES, { body, headers });
+      expect([status, answer]).toEqual([400, expect.stringContaining('expected at most 16384')]);
+    }
+    expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
+    expect(submitted).toEqual([]);
+  });
+
+  it('with a number of its metadata that JSON cannot hold again is refused', async () => {
+    const { port, submitted } = await startTurnServer();
+    const body = '{"content":"x","metadata":{"a":[1e999]}}';
+    const headers = { ...JSON_ONLY, 'content-type': 'application/json' };
+    const answer = await askServer(port, MESSAGES, { body, headers });
+    expect([answer.status, codeOf(answer.json)]).toEqual([400, 'REQUEST_INVALID']);
+    expect(submitted).toEqual([]);
+  });
+
   it('is told apart by its key, its route and its content, however that is written', async () => {
     const { port, submitted } = await startTurnServer();
     const keyOf = async (json: unknown, path = MESSAGES) => {

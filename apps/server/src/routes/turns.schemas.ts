@@ -34,11 +34,13 @@ export const messageRequest: z.ZodType<MessageRequest> = z
     }),
     metadata: optional(
       z
-        .record(z.string(), z.json())
+        .record(z.string(), z.any())
         .refine(
           (metadata) => JSON.stringify(metadata).length <= METADATA_CHARACTERS,
           `expected at most ${METADATA_CHARACTERS} characters of JSON`,
-        ) as unknown as z.ZodType<JsonObject>,
+        )
+        // It tries each type of JSON on each element, and so sees only what is small.
+        .pipe(z.record(z.string(), z.json())) as unknown as z.ZodType<JsonObject>,
     ).openapi({
       type: 'object',
       description: 'Kept with the turn. `protocol` chooses the protocol where that is allowed.',
