@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { createRoute, z } from '@hono/zod-openapi';
-import { OrionError } from '@orion/contracts';
+import { OrionError, toErrorInfo } from '@orion/contracts';
 import type { UploadCorrections } from '@orion/contracts';
 
 import { errorsOf } from '../answers/described-errors.ts';
@@ -12,6 +12,7 @@ import { keyHeaders, requestKeyOf } from './request-key.ts';
 import type { RouteOptions, ServerApp } from './route-options.ts';
 import { BEGIN, finalizing, takeKey } from './session-keys.ts';
 import { findSession, sessionsWith } from './session-owner.ts';
+import { storedText } from './stored-text.ts';
 import {
   beginRequest,
   correctRequest,
@@ -190,7 +191,7 @@ const content = createRoute({
   responses: {
     200: bytesAnswer('All of it.'),
     206: bytesAnswer('The range that was asked for.'),
-    ...errorsOf('SESSION_NOT_FOUND', 'SESSION_WRITTEN', 'RANGE_NOT_SATISFIABLE'),
+    ...errorsOf('SESSION_NOT_FOUND', 'SESSION_BUSY', 'SESSION_WRITTEN', 'RANGE_NOT_SATISFIABLE'),
   },
 });
 
@@ -208,7 +209,7 @@ const diff = createRoute({
 });
 
 export function writeSessionRoutes(app: ServerApp, options: RouteOptions): void {
-  const { orion, projects, clock, limits } = options;
+  const { orion, projects, clock, limits, log } = options;
   endingRoutes(app, options);
 
   app.openapi(begin, async (context) => {
@@ -272,7 +273,16 @@ export function writeSessionRoutes(app: ServerApp, options: RouteOptions): void 
         details: { bytes: found.bytes },
       });
     const { start, end } = range === 'whole' ? { start: 0, end: found.bytes } : range;
-    return new Response(ReadableStream.from(copies(sessions.read(id, start, end))), {
+    const onBroken = (error: unknown): void => {
+      log.note(`stored text broken off: ${toErrorInfo(error).code}`);
+      context.env.outgoing.destroy();
+    };
+    // Nothing is read for the head alone: nobody would end the reading.
+    const body =
+      context.req.raw.method === 'HEAD'
+        ? null
+        : await storedText(sessions.read(id, start, end), end - start, onBroken);
+    return new Response(body, {
       status: range === 'whole' ? 200 : 206,
       headers: {
         'content-type': BYTES_TYPE,
@@ -337,9 +347,4 @@ function written<Answer extends { readonly status: string }>(
 
 function isCorrections(outcome: { readonly status: string }): outcome is UploadCorrections {
   return outcome.status === 'needs_corrections' && 'invalid_contexts' in outcome;
-}
-
-/** Each chunk is valid only until the next one is asked for. */
-async function* copies(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  for await (const chunk of source) yield Uint8Array.from(chunk);
 }
