@@ -55,6 +55,8 @@ const OPEN_PATHS: ReadonlySet<string> = new Set([
 ]);
 /** Their secret is in the body. With a token, `/api/page/sessions` is like any other route. */
 const OPEN_CHANGES: ReadonlySet<string> = new Set(['/api/page/challenge', '/api/page/sessions']);
+/** What makes a session of the page, or a link to one. A session makes none: it would renew itself without end. */
+const TOKEN_CHANGES: ReadonlySet<string> = new Set(['/api/page/links', '/api/page/sessions']);
 const DECIDING = [
   'host',
   'origin',
@@ -114,7 +116,7 @@ function refusal(head: RequestHead, headers: Headers, door: FrontDoor): HttpErro
   if (foreign !== null) return httpError('ORIGIN_NOT_ALLOWED', foreign);
   const authorization = header('authorization');
   const mayPass = isOpen(head, door) && (!isChange || authorization === undefined);
-  if (!mayPass && !isBearer(authorization, door))
+  if (!mayPass && !isBearer(authorization, head, door))
     return httpError('UNAUTHORIZED', 'The request has no token, or not the right one.', {
       'www-authenticate': 'Bearer',
     });
@@ -141,10 +143,15 @@ function isOpen({ method, target }: RequestHead, { page }: FrontDoor): boolean {
 }
 
 /** Takes the same time whatever is compared. */
-function isBearer(authorization: string | undefined, { token, page }: FrontDoor): boolean {
+function isBearer(
+  authorization: string | undefined,
+  { method, target }: RequestHead,
+  { token, page }: FrontDoor,
+): boolean {
   const given = /^Bearer (\S+)$/iu.exec(authorization ?? '')?.[1] ?? '';
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(token)) || page.accepts(given);
+  if (timingSafeEqual(digest(given), digest(token))) return true;
+  return !(method === 'POST' && TOKEN_CHANGES.has(pathOf(target))) && page.accepts(given);
 }
 
 function contentProblem(method: string, headers: Headers): HttpError | null {

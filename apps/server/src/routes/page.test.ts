@@ -81,6 +81,19 @@ describe('the log-in of the page', () => {
     expect((await ask('/api/page/sessions', { token: null, method: 'DELETE' })).status).toBe(401);
   });
 
+  it('makes neither a link nor a session for one who has a session alone', async () => {
+    const server = await startTestServer();
+    const { id, key } = await logIn(server);
+    const token = `${id}.${key}`;
+    for (const path of ['/api/page/links', '/api/page/sessions', '/api/page/sessions?x=1']) {
+      const refused = await server.ask(path, { token, json: {} });
+      expect([path, refused.status, codeOf(refused.json)]).toEqual([path, 401, 'UNAUTHORIZED']);
+    }
+    expect((await server.ask(reading, { token })).status).toBe(200);
+    const all = { token, method: 'DELETE' };
+    expect((await server.ask('/api/page/sessions', all)).status).toBe(200);
+  });
+
   it('ends all sessions at once', async () => {
     const server = await startTestServer();
     const tokens = [await logIn(server), await logIn(server)].map(({ id, key }) => `${id}.${key}`);
