@@ -211,6 +211,14 @@ describe('the log-ins of the page', () => {
     expect(await workspace.readPageAccess()).toEqual(used);
   });
 
+  it('are all ended by more of them than a reader takes', async () => {
+    const { workspace } = await openFiles();
+    const many = Array.from({ length: 30_000 }, (_, index) => [`${index}`.padStart(32, '0'), 7]);
+    const ended = Object.fromEntries(many) as Record<string, number>;
+    await workspace.updatePageAccess(() => ({ generation: 3, ended }));
+    expect(await workspace.readPageAccess()).toEqual({ generation: 4, ended: {} });
+  });
+
   it.each([
     '',
     '[]',

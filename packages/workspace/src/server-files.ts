@@ -168,7 +168,7 @@ export function createServerFiles({
         await state.ensure(state.server);
         const lock = await lockAccess();
         try {
-          await replaceFile(accessFile, jsonBytes(change(await readAccess())));
+          await replaceFile(accessFile, accessBytes(change(await readAccess())));
         } finally {
           await lock.release();
         }
@@ -202,6 +202,13 @@ export function sharedPageAccess(
 const PAGE = 'access';
 
 const NOTHING_ENDED: PageAccess = { generation: 0, ended: {} };
+
+/** What no reader would take must not be read as that nothing has ended: it ends all. */
+function accessBytes(access: PageAccess): Buffer {
+  const bytes = jsonBytes(access);
+  if (bytes.length <= MAX_ACCESS_BYTES) return bytes;
+  return jsonBytes({ generation: access.generation + 1, ended: {} });
+}
 
 function accessOf({ generation, ended, used }: Readonly<Record<string, unknown>>): PageAccess {
   if (!Number.isSafeInteger(generation) || !isFields(ended)) return NOTHING_ENDED;
