@@ -340,3 +340,14 @@ describe('requests in a second', () => {
     expect((await ask('/metrics')).status).toBe(200);
   });
 });
+
+it('garbage behind a request that runs gets no answer, which its client would take for its own', async () => {
+  const { port, isAsked } = await startSlowServer({});
+  const socket = await openSocket(port);
+  const answer = readToEnd(socket);
+  const head = `Host: 127.0.0.1:${port}\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
+  socket.write(`GET /api/conversations HTTP/1.1\r\n${head}`);
+  await isAsked;
+  socket.write('garbage\r\n\r\n');
+  expect(await answer).toBe('');
+});

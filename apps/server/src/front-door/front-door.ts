@@ -77,9 +77,10 @@ export class RequestListener {
     return new Promise((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** Whether a part of an answer has been sent on this connection. */
+  /** Whether what is sent on this connection now would be taken for a part of an answer, or for that of a request that runs. */
   isAnswering(socket: Duplex): boolean {
-    return this.#responses.get(socket)?.headersSent === true;
+    const response = this.#responses.get(socket);
+    return response !== undefined && (response.headersSent || response.req.complete);
   }
 
   /** Whether a request that has come whole has no answer yet, and nothing of one is left that its client does not take. */
