@@ -11,7 +11,7 @@ export function allowedNames(
 ): AllowedNames {
   const withPort = (name: string): readonly string[] =>
     port === 80 ? [name, `${name}:80`] : [`${name}:${port}`];
-  const listening = ANY.has(host) ? [] : [host.includes(':') ? `[${host}]` : host];
+  const listening = ANY.has(host) ? [] : [asSent(host)];
   const own = ['127.0.0.1', 'localhost', '[::1]', ...listening].flatMap(withPort);
   const allowed = allowHosts.flatMap((name) =>
     /:\d+$/u.test(name) ? [name] : [name, ...withPort(name)],
@@ -22,6 +22,13 @@ export function allowedNames(
     hosts: new Set([...own, ...allowed]),
     origins: new Set([...originsOf('http', [...own, ...allowed]), ...originsOf('https', allowed)]),
   };
+}
+
+/** As clients write it into the header Host; lower case at least for what is no host of a URL. */
+function asSent(host: string): string {
+  const written = host.includes(':') ? `[${host}]` : host;
+  const url = `http://${written}`;
+  return URL.canParse(url) ? new URL(url).hostname : written.toLowerCase();
 }
 
 /** Under which a client on this machine reaches the server. */
