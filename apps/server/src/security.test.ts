@@ -152,6 +152,12 @@ describe('the name of the host (B9)', () => {
       400,
       'REQUEST_INVALID',
     ],
+    [
+      'the right one, and a path with a backslash',
+      (host) => `GET /api\\conversations HTTP/1.1\r\nHost: ${host}\r\n`,
+      400,
+      'REQUEST_INVALID',
+    ],
   ])('%s', async (_name, head, status, code) => {
     const { port, send } = await startTestServer();
     const text = await send(

@@ -105,7 +105,8 @@ function refusal(head: RequestHead, headers: Headers, door: FrontDoor): HttpErro
   // A request line without a version is not one of ours, whatever a parser makes of it.
   if (version !== '1.1' && version !== '1.0')
     return httpError('REQUEST_INVALID', 'The request line has to name HTTP/1.1.');
-  if (!/^\/(?!\/)/u.test(target))
+  // What is behind this door answers a backslash without a word.
+  if (!/^\/(?!\/)/u.test(target) || pathOf(target).includes('\\'))
     return httpError('REQUEST_INVALID', 'The request line has to name a path.');
   if (!METHODS.includes(method))
     return httpError('METHOD_NOT_ALLOWED', 'The server does not know this method.', {

@@ -92,6 +92,7 @@ it('answers with the text, compressed for whoever takes that, under the policy o
     'cache-control': expect.stringContaining('immutable'),
   });
   expect(packed.body).toBe(gzipSync('1').toString('latin1'));
+  expect((await ask('/assets/a-1.js', 'GET', 'gzip;q=0, br')).body).toBe('1');
   expect(await ask('/', 'HEAD', '')).toMatchObject({
     body: '',
     headers: { 'content-length': String(plain.body.length) },

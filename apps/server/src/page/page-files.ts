@@ -39,6 +39,9 @@ export type PageFiles = {
   answer(request: IncomingMessage, response: ServerResponse): void;
 };
 
+/** A quality of 0 is a no. */
+const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/iu;
+
 /** `basePath` precedes every path for a browser; empty if none does. */
 export function createPageFiles(embedded: readonly EmbeddedFile[], basePath = ''): PageFiles {
   const files = new Map(embedded.map((file) => [`/${file.name}`, file]));
@@ -52,15 +55,25 @@ export function createPageFiles(embedded: readonly EmbeddedFile[], basePath = ''
       : undefined;
   const find = (path: string): EmbeddedFile | undefined =>
     VIEWS.test(path) ? document : path.startsWith('/assets/') ? files.get(path) : undefined;
+  // Anybody who reaches the port may ask for them: each is unpacked once.
+  const bodies = { gzip: new Map<EmbeddedFile, Buffer>(), plain: new Map<EmbeddedFile, Buffer>() };
+  const bodyOf = (file: EmbeddedFile, isPacked: boolean): Buffer => {
+    const known = isPacked ? bodies.gzip : bodies.plain;
+    let body = known.get(file);
+    if (body === undefined) {
+      body = isPacked ? Buffer.from(file.gzip, 'base64') : gunzipSync(bodyOf(file, true));
+      known.set(file, body);
+    }
+    return body;
+  };
   return {
     version,
     has: (path) => find(path) !== undefined,
     answer(request, response) {
       const file = find(pathOf(request.url ?? ''));
       if (file === undefined) throw new Error('not a file of the page');
-      const compressed = Buffer.from(file.gzip, 'base64');
-      const takesGzip = /\bgzip\b/u.test(request.headers['accept-encoding'] ?? '');
-      const body = takesGzip ? compressed : gunzipSync(compressed);
+      const takesGzip = TAKES_GZIP.test(request.headers['accept-encoding'] ?? '');
+      const body = bodyOf(file, takesGzip);
       response.writeHead(200, {
         'content-type': file.type,
         'content-length': body.length,

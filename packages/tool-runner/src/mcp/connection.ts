@@ -21,6 +21,7 @@ import { lastWords, troubleOf } from './trouble.ts';
 const PROBE_SHARE = 3;
 const LAST_WORDS = 300;
 /** The status of a session that a server no longer knows. */
+const BAD_REQUEST = 400;
 const NOT_FOUND = 404;
 
 export type ConnectionOptions = {
@@ -56,6 +57,8 @@ export class Connection {
   readonly #clock: Clock;
   readonly #redact: Redact;
   #stopped: ServerBroke | null = null;
+  /** Calls of tools that run, of all turns. */
+  #calls = 0;
 
   constructor(line: Line, { limits, clock, redact }: ConnectionOptions) {
     this.#line = line;
@@ -84,6 +87,8 @@ export class Connection {
   }
 
   async listTools(signal: AbortSignal): Promise<readonly ServerTool[]> {
+    // The SDK would say so on standard output, among what a command prints.
+    if (this.#line.client.getServerCapabilities()?.tools === undefined) return [];
     const { startMs, tools: most } = this.#limits;
     // For all pages together.
     const limited = limitedSignal(signal, this.#clock, startMs);
@@ -94,10 +99,14 @@ export class Connection {
         this.#line.client.listTools(undefined, options),
       ));
     } catch (error) {
+      // There is nothing in this question that could be wrong but its session, which some do not name.
+      if (error instanceof Error && hasStatus(error.cause ?? error, BAD_REQUEST)) {
+        throw await this.#stop(new ServerBroke(error.message));
+      }
       if (!limited.signal.aborted || signal.aborted) throw error;
-      throw await this.#stop(
-        new ServerBroke(`it did not list its tools within ${startMs / 1_000} s`),
-      );
+      const late = `it did not list its tools within ${startMs / 1_000} s`;
+      if (this.#calls > 0) throw new Error(`${late}: it is busy with a call`, { cause: error });
+      throw await this.#stop(new ServerBroke(late));
     } finally {
       limited.end();
     }
@@ -116,7 +125,12 @@ export class Connection {
     const onprogress = ({ progress: done, total, message = '' }: Progress): void =>
       onProgress?.({ message: this.#redact(message), done, ...defined({ total }) });
     const options = { ...this.#callOptions(signal), onprogress };
-    return this.#ask(signal, () => this.#line.client.callTool(params, options));
+    this.#calls += 1;
+    try {
+      return await this.#ask(signal, () => this.#line.client.callTool(params, options));
+    } finally {
+      this.#calls -= 1;
+    }
   }
 
   async listResources(

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { call, client, CONTEXT, never, web } from './testing/made-servers.ts';
 
@@ -348,6 +348,39 @@ test('begins another session at the next turn with a server that has forgotten i
   await expect(tools[0]?.execute({}, CONTEXT)).rejects.toThrow('it has forgotten the session');
   expect(requests).toHaveLength(before);
   expect(await call(called, 'act')).toMatchObject({ data: 'done' });
+});
+
+test('begins another session with a server that calls a forgotten one a bad request', async () => {
+  let isRestarted = false;
+  let begun = 0;
+  const { server } = await web(({ method }, response) => {
+    if (method === 'initialize') begun += 1;
+    if (method !== 'tools/list' || !isRestarted) return undefined;
+    isRestarted = false;
+    response.writeHead(400).end('Bad Request: No valid session ID provided');
+    return 'answered';
+  });
+  const called = client(server, LIMITS);
+  expect((await called.offer(never)).tools).toHaveLength(1);
+  isRestarted = true;
+  expect((await called.offer(never)).leftOut.join()).toContain('HTTP status 400');
+  expect((await called.offer(never)).tools).toHaveLength(1);
+  expect(begun).toBe(2);
+});
+
+test('prints nothing about a server without tools', async () => {
+  const { server } = await web(({ id, method }, response) => {
+    if (method !== 'initialize') return undefined;
+    const serverInfo = { name: 'web', version: '1' };
+    const answer = { protocolVersion: '2025-11-25', capabilities: { resources: {} }, serverInfo };
+    response.writeHead(200, JSON_TYPE).end(JSON.stringify({ jsonrpc: '2.0', id, result: answer }));
+    return 'answered';
+  });
+  const printed = vi.spyOn(console, 'debug');
+  onTestFinished(() => printed.mockRestore());
+  const { tools, leftOut } = await client(server, LIMITS).offer(never);
+  expect(tools.map(({ definition }) => definition.name)).toEqual(['mcp__made__read_resource']);
+  expect([leftOut, printed.mock.calls]).toEqual([[], []]);
 });
 
 test('asks about what a server says now, whatever it said before', async () => {

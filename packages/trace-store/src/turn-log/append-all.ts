@@ -2,7 +2,7 @@ import { OrionError } from '@orion/contracts';
 import type { AppendOutcome, TurnAppend } from '@orion/contracts';
 import { databaseNow, insertAll, SqlRefusedError } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
-import { epochOf, eventRows, eventsOf, PACK, PACK_BYTES, packOf } from './event-packs.ts';
+import { epochOf, eventsOf, joinRows, PACK, PACK_BYTES, packOf } from './event-packs.ts';
 import type { Pack } from './event-packs.ts';
 import { storedData, storedText, textOf, wholeData, wholeText } from './shared-fields.ts';
 import type { EventText } from './shared-fields.ts';
@@ -387,8 +387,8 @@ async function isRepeat(
   // A pack has the number of its last event.
   const rows = await runner.all(
     `select seq, event.epoch, kind, stored_at, ${wholeData(runner.dialect, 'event')} as data
-     from ${eventRows(runner.dialect)} as event join turn on turn.turn_no = event.turn_no
-     where event.turn_no = $1 and seq >= $2 order by seq limit $3`,
+     from turn ${joinRows(runner.dialect)}
+     where turn.turn_no = $1 and seq >= $2 order by seq limit $3`,
     [turnNo, expectSeq, events.length],
   );
   const stored = rows

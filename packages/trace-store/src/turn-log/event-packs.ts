@@ -69,15 +69,20 @@ export function epochOf(form: string): string {
   return `split_part(${form}, chr(9), 3)::bigint`;
 }
 
-/** The SQL of all rows of all turns: `turn_event`, and of each turn what is still in its own row. */
-export function eventRows(dialect: SqlRunner['dialect']): string {
+/** The SQL of all rows of a row of `turn` beside it, as `event`: in `turn_event`, and what is still in its own. */
+export function joinRows(dialect: SqlRunner['dialect']): string {
   return dialect === 'sqlite'
-    ? 'turn_event'
-    : `(select turn_no, epoch, stored_at, seq, kind, data from turn_event
-        union all
-        select turn_no, ${epochOf('recent_form')}, active_at, last_seq, '${PACK}', recent_form || chr(10) || recent
-        from turn where recent is not null)`;
+    ? 'join turn_event as event on event.turn_no = turn.turn_no'
+    : `cross join lateral ${ROWS} as event`;
 }
+
+/** In Postgres. */
+export const ROWS: string = `(select seq, epoch, kind, stored_at, data
+    from turn_event where turn_event.turn_no = turn.turn_no
+    union all
+    select turn.last_seq, ${epochOf('turn.recent_form')}, '${PACK}', turn.active_at,
+      turn.recent_form || chr(10) || turn.recent
+    where turn.recent is not null)`;
 
 export type StoredEvent = {
   readonly seq: number;

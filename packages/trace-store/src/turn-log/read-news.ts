@@ -1,6 +1,6 @@
 import type { JsonValue, TurnLogEntry } from '@orion/contracts';
 import type { SqlDatabase, SqlRow } from '../engine/sql-database.ts';
-import { eventRows, eventsOf, PACK } from './event-packs.ts';
+import { eventsOf, PACK, ROWS } from './event-packs.ts';
 import type { StoredEvent } from './event-packs.ts';
 import { wholeData } from './shared-fields.ts';
 
@@ -53,15 +53,14 @@ export async function readNews(
 
 /** The events behind the cursor. How far they go is decided from their sizes alone: texts that are not taken are not read. */
 const eventsBehind = (
-  turnNo: string,
+  rows: string,
   seq: string,
-  dialect: SqlDatabase['dialect'],
 ): string => `select seq, epoch, kind, stored_at, data
-    from ${eventRows(dialect)} as stored where turn_no = ${turnNo} and seq > ${seq} and seq <= (
+    from ${rows} and seq > ${seq} and seq <= (
       select max(seq) from (
         select seq, sum(octet_length(data))
           over (order by seq rows between unbounded preceding and 1 preceding) as bytes_before
-        from ${eventRows(dialect)} as sized where turn_no = ${turnNo} and seq > ${seq}
+        from ${rows} and seq > ${seq}
         order by seq limit ${MAX_EVENTS}
       ) as sized where coalesce(bytes_before, 0) <= $3
     )`;
@@ -73,8 +72,8 @@ const columns = (dialect: SqlDatabase['dialect']): string =>
 /** The row that has the event at a cursor. */
 const AT_CURSOR = {
   postgres: `left join lateral (
-      select epoch, seq, kind from ${eventRows('postgres')} as stored
-      where stored.turn_no = turn.turn_no and seq >= cursor.after_seq order by seq limit 1
+      select epoch, seq, kind from ${ROWS} as stored
+      where seq >= cursor.after_seq order by seq limit 1
     ) as at_cursor on cursor.after_seq > 0
       and (at_cursor.seq = cursor.after_seq or at_cursor.kind = '${PACK}')`,
   sqlite:
@@ -84,12 +83,12 @@ const AT_CURSOR = {
 const POSTGRES = `select cursor.place, ${columns('postgres')}
   from unnest($1::text[], $2::integer[]) with ordinality as cursor (turn_id, after_seq, place)
   join turn on turn.turn_id = cursor.turn_id ${AT_CURSOR.postgres}
-  left join lateral (${eventsBehind('turn.turn_no', 'cursor.after_seq', 'postgres')}) as event on true
+  left join lateral (${eventsBehind(`${ROWS} as stored where true`, 'cursor.after_seq')}) as event on true
   order by cursor.place, event.seq`;
 
 const SQLITE = `select ${columns('sqlite')}
   from turn ${AT_CURSOR.sqlite} left join (
-    ${eventsBehind('(select turn_no from turn where turn_id = $1)', '$2', 'sqlite')}
+    ${eventsBehind('turn_event where turn_no = (select turn_no from turn where turn_id = $1)', '$2')}
   ) as event on true
   where turn.turn_id = $1 order by event.seq`;
 

@@ -4,7 +4,7 @@ import { databaseNow } from '../engine/sql-database.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { acquire } from './acquire.ts';
 import { appendAll, CHANNEL } from './append-all.ts';
-import { eventRows, eventsOf } from './event-packs.ts';
+import { eventsOf, joinRows } from './event-packs.ts';
 import { finishTurn } from './finish-turn.ts';
 import { Follower } from './follower.ts';
 import { MAX_SEQ, readNews, toEntry } from './read-news.ts';
@@ -136,7 +136,7 @@ async function readEntries(
 ): Promise<readonly TurnLogEntry[]> {
   const rows = await database.all(
     `select seq, event.epoch, kind, ${wholeData(database.dialect, 'event')} as data, stored_at
-     from turn join ${eventRows(database.dialect)} as event on event.turn_no = turn.turn_no
+     from turn ${joinRows(database.dialect)}
      where turn_id = $1 and seq > $2 order by seq limit $3::bigint`,
     [turnId, Math.min(afterSeq, MAX_SEQ), Math.max(0, limit)],
   );
