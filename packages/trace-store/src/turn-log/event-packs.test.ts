@@ -147,7 +147,7 @@ test('whatever is appended is read as it was, from every place, by every reader'
         Array.from({ length: besideSeq }, (_, i) => i + 1),
       );
     }),
-    { numRuns: 30 },
+    { numRuns: 20 },
   );
 });
 

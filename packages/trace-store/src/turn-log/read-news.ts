@@ -51,19 +51,21 @@ export async function readNews(
   return news;
 }
 
-/** The events behind the cursor. How far they go is decided from their sizes alone: texts that are not taken are not read. */
-const eventsBehind = (
+/**
+ * The rows behind a cursor. How far they go is decided first and once, from their sizes alone: texts that are not taken
+ * are not read.
+ */
+const rowsBehind = (
   rows: string,
   seq: string,
-): string => `select seq, epoch, kind, stored_at, data
-    from ${rows} and seq > ${seq} and seq <= (
-      select max(seq) from (
+): string => `select seq, epoch, kind, stored_at, data from (
+      select max(seq) as last from (
         select seq, sum(octet_length(data))
           over (order by seq rows between unbounded preceding and 1 preceding) as bytes_before
         from ${rows} and seq > ${seq}
         order by seq limit ${MAX_EVENTS}
       ) as sized where coalesce(bytes_before, 0) <= $3
-    )`;
+    ) as room, ${rows} and seq > ${seq} and seq <= room.last`;
 
 const columns = (dialect: SqlDatabase['dialect']): string =>
   `turn.turn_no, turn.last_seq, turn.finished_at, turn.folded_at, at_cursor.epoch as epoch_at,
@@ -83,12 +85,12 @@ const AT_CURSOR = {
 const POSTGRES = `select cursor.place, ${columns('postgres')}
   from unnest($1::text[], $2::integer[]) with ordinality as cursor (turn_id, after_seq, place)
   join turn on turn.turn_id = cursor.turn_id ${AT_CURSOR.postgres}
-  left join lateral (${eventsBehind(`${ROWS} as stored where true`, 'cursor.after_seq')}) as event on true
+  left join lateral (${rowsBehind(`lateral ${ROWS} as stored where true`, 'cursor.after_seq')}) as event on true
   order by cursor.place, event.seq`;
 
 const SQLITE = `select ${columns('sqlite')}
   from turn ${AT_CURSOR.sqlite} left join (
-    ${eventsBehind('turn_event where turn_no = (select turn_no from turn where turn_id = $1)', '$2')}
+    ${rowsBehind('turn_event where turn_no = (select turn_no from turn where turn_id = $1)', '$2')}
   ) as event on true
   where turn.turn_id = $1 order by event.seq`;
 
