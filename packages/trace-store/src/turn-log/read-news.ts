@@ -1,6 +1,6 @@
 import type { JsonValue, TurnLogEntry } from '@orion/contracts';
 import type { SqlDatabase, SqlRow } from '../engine/sql-database.ts';
-import { eventsOf, PACK, ROWS } from './event-packs.ts';
+import { epochOf, eventsOf, PACK, ROWS } from './event-packs.ts';
 import type { StoredEvent } from './event-packs.ts';
 import { wholeData } from './shared-fields.ts';
 
@@ -51,47 +51,58 @@ export async function readNews(
   return news;
 }
 
+const sizesOf = (turnNo: string, seq: string): string =>
+  `select seq, octet_length(data) as bytes from turn_event
+   where turn_event.turn_no = ${turnNo} and seq > ${seq} order by seq limit ${MAX_EVENTS}`;
+
 /**
  * The rows behind a cursor. How far they go is decided first and once, from their sizes alone: texts that are not taken
  * are not read.
  */
 const rowsBehind = (
   rows: string,
+  sizes: string,
   seq: string,
 ): string => `select seq, epoch, kind, stored_at, data from (
       select max(seq) as last from (
-        select seq, sum(octet_length(data))
+        select seq, sum(bytes)
           over (order by seq rows between unbounded preceding and 1 preceding) as bytes_before
-        from ${rows} and seq > ${seq}
-        order by seq limit ${MAX_EVENTS}
+        from (${sizes}) as sizes
       ) as sized where coalesce(bytes_before, 0) <= $3
     ) as room, ${rows} and seq > ${seq} and seq <= room.last`;
 
-const columns = (dialect: SqlDatabase['dialect']): string =>
-  `turn.turn_no, turn.last_seq, turn.finished_at, turn.folded_at, at_cursor.epoch as epoch_at,
+const columns = (dialect: SqlDatabase['dialect'], epochAt: string): string =>
+  `turn.turn_no, turn.last_seq, turn.finished_at, turn.folded_at, ${epochAt} as epoch_at,
   event.seq, event.epoch, event.kind, ${wholeData(dialect, 'event')} as data, event.stored_at`;
 
-/** The row that has the event at a cursor. */
-const AT_CURSOR = {
-  postgres: `left join lateral (
-      select epoch, seq, kind from ${ROWS} as stored
-      where seq >= cursor.after_seq order by seq limit 1
-    ) as at_cursor on cursor.after_seq > 0
-      and (at_cursor.seq = cursor.after_seq or at_cursor.kind = '${PACK}')`,
-  sqlite:
-    'left join turn_event as at_cursor on at_cursor.turn_no = turn.turn_no and at_cursor.seq = $2',
-} as const;
+/** Of the row that has the event at the cursor: a pack has it if no other row comes before. */
+const EPOCH_AT = `case when cursor.after_seq = 0 then null
+    when at_cursor.seq = cursor.after_seq or at_cursor.kind = '${PACK}' then at_cursor.epoch
+    when at_cursor.seq is null and turn.recent is not null and turn.last_seq >= cursor.after_seq
+      then ${epochOf('turn.recent_form')} end`;
+const BEHIND = rowsBehind(
+  `lateral ${ROWS} as stored where true`,
+  `(${sizesOf('turn.turn_no', 'cursor.after_seq')})
+    union all
+    select turn.last_seq, octet_length(turn.recent)
+    where turn.recent is not null and turn.last_seq > cursor.after_seq`,
+  'cursor.after_seq',
+);
 
-const POSTGRES = `select cursor.place, ${columns('postgres')}
+const POSTGRES = `select cursor.place, ${columns('postgres', EPOCH_AT)}
   from unnest($1::text[], $2::integer[]) with ordinality as cursor (turn_id, after_seq, place)
-  join turn on turn.turn_id = cursor.turn_id ${AT_CURSOR.postgres}
-  left join lateral (${rowsBehind(`lateral ${ROWS} as stored where true`, 'cursor.after_seq')}) as event on true
+  join turn on turn.turn_id = cursor.turn_id
+  left join lateral (
+    select epoch, seq, kind from turn_event
+    where turn_event.turn_no = turn.turn_no and seq >= cursor.after_seq order by seq limit 1
+  ) as at_cursor on true
+  left join lateral (${BEHIND}) as event on true
   order by cursor.place, event.seq`;
 
-const SQLITE = `select ${columns('sqlite')}
-  from turn ${AT_CURSOR.sqlite} left join (
-    ${rowsBehind('turn_event where turn_no = (select turn_no from turn where turn_id = $1)', '$2')}
-  ) as event on true
+const TURN_NO = '(select turn_no from turn where turn_id = $1)';
+const SQLITE = `select ${columns('sqlite', 'at_cursor.epoch')}
+  from turn left join turn_event as at_cursor on at_cursor.turn_no = turn.turn_no and at_cursor.seq = $2
+  left join (${rowsBehind(`turn_event where turn_no = ${TURN_NO}`, sizesOf(TURN_NO, '$2'), '$2')}) as event on true
   where turn.turn_id = $1 order by event.seq`;
 
 function newsOf(
