@@ -113,3 +113,12 @@ it('names its files below the base path, and has a version that changes with the
   });
   expect(body).toContain('src="/some/path/assets/a-1.js"');
 });
+
+it.each(['', 'gzip'])('a file is unpacked once, however often it is asked for (%j)', (encoding) => {
+  const bodies: Buffer[] = [];
+  const response = { writeHead: () => undefined, end: (bytes: Buffer) => bodies.push(bytes) };
+  const asked = { url: '/w', headers: { 'accept-encoding': encoding } };
+  for (let at = 0; at < 2; at += 1) files.answer(asked as never, response as never);
+  expect(bodies[0]).toBeInstanceOf(Buffer);
+  expect(bodies[1]).toBe(bodies[0]);
+});

@@ -21,8 +21,9 @@ import { lastWords, troubleOf } from './trouble.ts';
 const PROBE_SHARE = 3;
 const LAST_WORDS = 300;
 /** The status of a session that a server no longer knows. */
-const BAD_REQUEST = 400;
 const NOT_FOUND = 404;
+/** Some servers give it in place of that. */
+const BAD_REQUEST = 400;
 
 export type ConnectionOptions = {
   /** All that a program sees but its own variables. */
@@ -99,7 +100,7 @@ export class Connection {
         this.#line.client.listTools(undefined, options),
       ));
     } catch (error) {
-      // There is nothing in this question that could be wrong but its session, which some do not name.
+      // There is nothing in this question that could be wrong but its session.
       if (error instanceof Error && hasStatus(error.cause ?? error, BAD_REQUEST)) {
         throw await this.#stop(new ServerBroke(error.message));
       }

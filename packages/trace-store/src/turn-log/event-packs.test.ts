@@ -2,31 +2,21 @@ import { randomUUID } from 'node:crypto';
 import type { TurnLogEvent } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openPostgres } from '../engine/postgres.ts';
-import type { SqlDatabase } from '../engine/sql-database.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { MIGRATIONS } from '../migrations/migrations.ts';
 import { ageTurns } from '../testing/age-turns.ts';
-import { execute, inDatabase, useTestDatabase } from '../testing/test-database.ts';
+import { execute, inDatabase } from '../testing/test-database.ts';
+import { useTurnLog } from '../testing/test-turn-log.ts';
 import { PACK, PACK_BYTES } from './event-packs.ts';
 import { readNews } from './read-news.ts';
 import { createSqlTurnLog } from './sql-turn-log.ts';
-import type { SqlTurnLog } from './sql-turn-log.ts';
 
 /** Hazard: a text that waits in the row of its turn is lost, doubled, or given to another event or owner. */
 
-const own = useTestDatabase();
+const own = useTurnLog();
 const IDS = { requestId: 't', projectId: 'p', conversationId: 'c', protocol: 'standard' };
-
-let database: SqlDatabase;
-let log: SqlTurnLog;
-beforeEach(async () => {
-  database = await openPostgres(own.url());
-  await migrate(database);
-  log = createSqlTurnLog(database, { clock: createFakeClock() });
-});
-afterEach(() => database.close());
 
 const said = (seq: number, content: string, more: object = {}): TurnLogEvent => ({
   seq,
@@ -35,17 +25,19 @@ const said = (seq: number, content: string, more: object = {}): TurnLogEvent => 
 });
 
 async function rowsOf(turnId: string): Promise<readonly (readonly [number, string])[]> {
-  const rows = await database.all(
-    'select seq, kind from turn join turn_event using (turn_no) where turn_id = $1 order by seq',
-    [turnId],
-  );
+  const rows = await own
+    .database()
+    .all(
+      'select seq, kind from turn join turn_event using (turn_no) where turn_id = $1 order by seq',
+      [turnId],
+    );
   return rows.map(({ seq, kind }) => [Number(seq), String(kind)]);
 }
 
 async function followed(turnId: string, after: number, last: number): Promise<readonly unknown[]> {
   const seen: unknown[] = [];
   const stop = new AbortController();
-  for await (const { seq, kind, data } of log.tail(turnId, after, stop.signal)) {
+  for await (const { seq, kind, data } of own.log().tail(turnId, after, stop.signal)) {
     seen.push({ seq, kind, data });
     if (seq === last) stop.abort();
   }
@@ -90,8 +82,8 @@ test('whatever is appended is read as it was, from every place, by every reader'
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
       run += 1;
       const turnId = `turn ${run}`;
-      const beside = await log.acquire(`beside ${run}`, 1);
-      let { epoch } = await log.acquire(turnId, 1);
+      const beside = await own.log().acquire(`beside ${run}`, 1);
+      let { epoch } = await own.log().acquire(turnId, 1);
       let attempt = 1;
       let besideSeq = 0;
       const expected: { seq: number; epoch: number; kind: string; data: unknown }[] = [];
@@ -99,7 +91,7 @@ test('whatever is appended is read as it was, from every place, by every reader'
         const from = expected.length + 1;
         if (each === 'acquire') {
           attempt += 1;
-          ({ epoch } = await log.acquire(turnId, attempt));
+          ({ epoch } = await own.log().acquire(turnId, attempt));
           continue;
         }
         const events: readonly TurnLogEvent[] =
@@ -118,20 +110,20 @@ test('whatever is appended is read as it was, from every place, by every reader'
         const appends = from % 2 === 0 ? [mine, other] : [mine];
         if (appends.length === 1) besideSeq -= 1;
         for (const _ of ['new', 'repeated']) {
-          const [outcome] = await log.appendAll(appends);
+          const [outcome] = await own.log().appendAll(appends);
           if (events.length > 0) {
             expect(outcome).toMatchObject({ kind: 'stored', lastSeq: from + events.length - 1 });
           }
         }
         expected.push(...events.map((event) => ({ ...event, epoch })));
       }
-      const all = (await log.read(turnId, 0)).map(({ turnId: _, storedAt, ...event }) => {
+      const all = (await own.log().read(turnId, 0)).map(({ turnId: _, storedAt, ...event }) => {
         expect(storedAt).toBeGreaterThan(1_700_000_000_000);
         return event;
       });
       expect(all).toEqual(expected);
       for (let after = 0; after < expected.length; after += 1) {
-        const read = await log.read(turnId, after, 2);
+        const read = await own.log().read(turnId, after, 2);
         expect(read.map(({ seq }) => seq)).toEqual(
           [after + 1, after + 2].slice(0, expected.length - after),
         );
@@ -142,7 +134,7 @@ test('whatever is appended is read as it was, from every place, by every reader'
           expected.slice(after).map(({ epoch: _, ...event }) => event),
         );
       }
-      const besides = await log.read(beside.turnId, 0);
+      const besides = await own.log().read(beside.turnId, 0);
       expect(besides.map(({ seq }) => seq)).toEqual(
         Array.from({ length: besideSeq }, (_, i) => i + 1),
       );
@@ -152,31 +144,31 @@ test('whatever is appended is read as it was, from every place, by every reader'
 });
 
 test('the texts of a turn become few rows, and those of one that is over are none of its own row', async () => {
-  const { epoch } = await log.acquire('long', 1);
+  const { epoch } = await own.log().acquire('long', 1);
   for (let seq = 1; seq <= 60; seq += 1) {
-    await log.append('long', epoch, seq, [said(seq, 'and then it goes on with ')]);
+    await own.log().append('long', epoch, seq, [said(seq, 'and then it goes on with ')]);
   }
   const before = await rowsOf('long');
   expect(new Set(before.map(([, kind]) => kind))).toEqual(new Set([PACK]));
   expect(before.length).toBeLessThan(8);
   expect(before.at(-1)?.[0]).toBeLessThan(60);
-  await log.append('long', epoch, 61, [
-    { seq: 61, kind: 'done', data: { ...IDS, status: 'complete' } },
-  ]);
+  await own
+    .log()
+    .append('long', epoch, 61, [{ seq: 61, kind: 'done', data: { ...IDS, status: 'complete' } }]);
   expect((await rowsOf('long')).slice(-2)).toEqual([
     [60, PACK],
     [61, 'done'],
   ]);
-  expect(await database.all("select recent, recent_form from turn where turn_id = 'long'")).toEqual(
-    [{ recent: null, recent_form: null }],
-  );
-  expect((await log.read('long', 0)).map(({ seq }) => seq)).toHaveLength(61);
+  expect(
+    await own.database().all("select recent, recent_form from turn where turn_id = 'long'"),
+  ).toEqual([{ recent: null, recent_form: null }]);
+  expect((await own.log().read('long', 0)).map(({ seq }) => seq)).toHaveLength(61);
 });
 
 test('what would not fit becomes a row', async () => {
-  const { epoch } = await log.acquire('large', 1);
-  await log.append('large', epoch, 1, [said(1, 'short')]);
-  await log.append('large', epoch, 2, [said(2, 'x'.repeat(PACK_BYTES))]);
+  const { epoch } = await own.log().acquire('large', 1);
+  await own.log().append('large', epoch, 1, [said(1, 'short')]);
+  await own.log().append('large', epoch, 2, [said(2, 'x'.repeat(PACK_BYTES))]);
   expect(await rowsOf('large')).toEqual([
     [1, PACK],
     [2, 'chunk'],
@@ -184,13 +176,13 @@ test('what would not fit becomes a row', async () => {
 });
 
 test('a reader is where its event is, and not where another owner has the same number', async () => {
-  const { epoch } = await log.acquire('place', 1);
-  for (const seq of [1, 2, 3]) await log.append('place', epoch, seq, [said(seq, 'text')]);
+  const { epoch } = await own.log().acquire('place', 1);
+  for (const seq of [1, 2, 3]) await own.log().append('place', epoch, seq, [said(seq, 'text')]);
   const kinds = async (seq: number, readerEpoch: number): Promise<readonly unknown[]> => {
     const stop = new AbortController();
     const seen: unknown[] = [];
     const after = { seq, epoch: readerEpoch };
-    for await (const news of log.follow([{ turnId: 'place', after }], stop.signal)) {
+    for await (const news of own.log().follow([{ turnId: 'place', after }], stop.signal)) {
       seen.push(news.kind === 'event' ? news.entry.seq : news.kind);
       if (news.kind === 'event' && news.entry.seq === 3) stop.abort();
     }
@@ -201,26 +193,26 @@ test('a reader is where its event is, and not where another owner has the same n
 });
 
 test('a turn that is folded before its end keeps nothing of what it said', async () => {
-  const { epoch } = await log.acquire('folded', null);
-  await log.append('folded', epoch, 1, [{ seq: 1, kind: 'usage', data: IDS }]);
-  for (const seq of [2, 3]) await log.append('folded', epoch, seq, [said(seq, 'text')]);
-  await ageTurns(database, 10_000_000, 'folded');
-  expect(await log.foldOldTurns(5_000_000)).toBe(1);
-  expect((await log.read('folded', 0)).map(({ seq }) => seq)).toEqual([1]);
+  const { epoch } = await own.log().acquire('folded', null);
+  await own.log().append('folded', epoch, 1, [{ seq: 1, kind: 'usage', data: IDS }]);
+  for (const seq of [2, 3]) await own.log().append('folded', epoch, seq, [said(seq, 'text')]);
+  await ageTurns(own.database(), 10_000_000, 'folded');
+  expect(await own.log().foldOldTurns(5_000_000)).toBe(1);
+  expect((await own.log().read('folded', 0)).map(({ seq }) => seq)).toEqual([1]);
   expect(
-    await database.all("select recent, recent_form from turn where turn_id = 'folded'"),
+    await own.database().all("select recent, recent_form from turn where turn_id = 'folded'"),
   ).toEqual([{ recent: null, recent_form: null }]);
 });
 
 test('a reader is not given more at once because much of it is stored once', async () => {
-  const { epoch } = await log.acquire('much', 1);
+  const { epoch } = await own.log().acquire('much', 1);
   const events = Array.from({ length: 8 }, (_, index) => said(index + 1, 'text'));
-  for (const event of events) await log.append('much', epoch, event.seq, [event]);
+  for (const event of events) await own.log().append('much', epoch, event.seq, [event]);
   const bytes = JSON.stringify(events[0]?.data).length;
   const seen: (number | undefined)[] = [];
   let seq = 0;
   while (seq < 8) {
-    const [news] = await readNews(database, [{ turnId: 'much', seq }], 2 * bytes);
+    const [news] = await readNews(own.database(), [{ turnId: 'much', seq }], 2 * bytes);
     expect(news).toMatchObject({ lastSeq: 8, epochAt: seq === 0 ? null : epoch });
     seen.push(news?.entries.length);
     seq = news?.entries.at(-1)?.seq ?? 8;
@@ -229,7 +221,7 @@ test('a reader is not given more at once because much of it is stored once', asy
 });
 
 test('what every append changes stands at the end of the row, the text of it last', async () => {
-  const columns = await database.all(
+  const columns = await own.database().all(
     `select attname as name, attstorage::text as storage from pg_attribute
      where attrelid = 'turn'::regclass and attnum > 0 and not attisdropped order by attnum`,
   );
