@@ -196,7 +196,7 @@ describe('the log-ins of the page', () => {
     await rm(lock.path);
     await clock.advance(10);
     await waiting;
-    expect(await workspace.readPageAccess()).toEqual(next);
+    expect(await workspace.readPageAccess()).toMatchObject(next);
     expect(await readdir(locks)).toEqual([]);
   });
 
@@ -204,7 +204,8 @@ describe('the log-ins of the page', () => {
     const { workspace, again, folder } = await openFiles();
     expect(await workspace.readPageAccess()).toEqual({ generation: 0, ended: {} });
     await workspace.updatePageAccess(() => ({ generation: 3, ended: { a: 7 } }));
-    expect(await (await again()).readPageAccess()).toEqual({ generation: 3, ended: { a: 7 } });
+    const stored = { generation: 3, ended: { a: 7 }, used: {} };
+    expect(await (await again()).readPageAccess()).toEqual(stored);
     expect((await stat(join(folder, 'page.json'))).mode & 0o777).toBe(0o600);
     const used = { generation: 3, ended: {}, used: { b: 8 } };
     await workspace.updatePageAccess(() => used);
@@ -216,7 +217,7 @@ describe('the log-ins of the page', () => {
     const many = Array.from({ length: 30_000 }, (_, index) => [`${index}`.padStart(32, '0'), 7]);
     const ended = Object.fromEntries(many) as Record<string, number>;
     await workspace.updatePageAccess(() => ({ generation: 3, ended }));
-    expect(await workspace.readPageAccess()).toEqual({ generation: 4, ended: {} });
+    expect(await workspace.readPageAccess()).toEqual({ generation: 4, ended: {}, used: {} });
   });
 
   it.each([
@@ -225,11 +226,22 @@ describe('the log-ins of the page', () => {
     '{"generation":"1","ended":{}}',
     '{"generation":1}',
     '{"generation":1,"ended":null}',
-  ])('are none in %j', async (text) => {
-    const { workspace, folder } = await openFiles();
+    '{"generation":1,"ended":{"a":"7"}}',
+    '{"generation":1,"ended":{},"used":[]}',
+    `${'['.repeat(2_000)}`,
+    ' '.repeat(1_048_577),
+  ])('are all ended by a record that cannot be read: %#', async (text) => {
+    const { workspace, again, folder } = await openFiles();
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeFile(join(folder, 'page.json'), text);
-    expect(await workspace.readPageAccess()).toEqual({ generation: 0, ended: {} });
+    const found = await workspace.readPageAccess();
+    expect(found).toEqual({ generation: expect.any(Number) as number, ended: {} });
+    expect(found.generation).toBeGreaterThan(1e12);
+    // Every process finds the same, and what is stored from then on counts.
+    expect(await (await again()).readPageAccess()).toEqual(found);
+    await workspace.updatePageAccess((stored) => ({ ...stored, ended: { a: 7 } }));
+    const stored = { generation: found.generation, ended: { a: 7 } };
+    expect(await (await again()).readPageAccess()).toMatchObject(stored);
   });
 });
 

@@ -4,16 +4,16 @@
  * V1. A token contains a MAC of this user's key, so that one that came with a repository is recognised and replaced:
  *     whoever made the repository knows it.
  * V2. A token that others could read is replaced, too.
- * V3. What a process left that died while it wrote one of the files goes with the next start, a minute later.
+ * V3. A record of the log-ins that cannot be read ends all of them.
+ * V4. What a process left that died while it wrote one of the files goes with the next start, a minute later.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { lstat, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { isFields, OrionError, parseFields, sleep } from '@orion/contracts';
 import type {
   Clock,
-  Fields,
   PageAccess,
   ServerToken,
   SharedRecords,
@@ -30,6 +30,7 @@ import {
   readBytes,
   readFields,
   readRegularFile,
+  readSmallFile,
   removeIfThere,
   replaceFile,
   temporaryName,
@@ -136,7 +137,11 @@ export function createServerFiles({
 
   async function readAccess(): Promise<PageAccess> {
     if (!(await state.holds(state.server))) return NOTHING_ENDED;
-    return accessOf((await readFields(accessFile, MAX_ACCESS_BYTES)) ?? {});
+    const file = await readSmallFile(accessFile, MAX_ACCESS_BYTES);
+    if (file.kind === 'missing') return NOTHING_ENDED;
+    if (file.kind === 'text') return accessOf(file.text);
+    if (file.error !== undefined) throw file.error as NodeJS.ErrnoException;
+    return everythingEnded(file.reason);
   }
 
   return {
@@ -191,7 +196,7 @@ export function sharedPageAccess(
 ): Pick<WorkspaceServerFiles, 'readPageAccess' | 'updatePageAccess'> {
   const place = { root, kind: 'page' } as const;
   const parsed = (text: string | null): PageAccess =>
-    accessOf(text === null ? {} : (parseFields(text) ?? {}));
+    text === null ? NOTHING_ENDED : accessOf(text);
   return {
     readPageAccess: async () => parsed(await records().get(place, PAGE)),
     updatePageAccess: (change) =>
@@ -200,6 +205,8 @@ export function sharedPageAccess(
 }
 
 const PAGE = 'access';
+
+const BEYOND_COUNTED = 2 ** 40;
 
 const NOTHING_ENDED: PageAccess = { generation: 0, ended: {} };
 
@@ -210,21 +217,25 @@ function accessBytes(access: PageAccess): Buffer {
   return jsonBytes({ generation: access.generation + 1, ended: {} });
 }
 
-function accessOf({ generation, ended, used }: Readonly<Record<string, unknown>>): PageAccess {
-  if (!Number.isSafeInteger(generation) || !isFields(ended)) return NOTHING_ENDED;
-  return {
-    generation: generation as number,
-    ended: timesOf(ended),
-    ...(isFields(used) ? { used: timesOf(used) } : {}),
-  };
+function accessOf(text: string): PageAccess {
+  const { generation, ended, used = {} } = parseFields(text) ?? {};
+  if (!Number.isSafeInteger(generation) || !isTimes(ended) || !isTimes(used)) {
+    return everythingEnded(text);
+  }
+  return { generation: generation as number, ended, used };
 }
 
-function timesOf(fields: Fields): Readonly<Record<string, number>> {
-  return Object.fromEntries(
-    Object.entries(fields).filter(
-      (entry): entry is [string, number] => typeof entry[1] === 'number',
-    ),
-  );
+/**
+ * In place of what cannot be read: nobody knows any more what had ended. It is the same for all who find the same there,
+ * and beyond each generation that was counted.
+ */
+function everythingEnded(found: string): PageAccess {
+  const digest = createHash('sha256').update(found).digest();
+  return { generation: BEYOND_COUNTED + digest.readUInt32BE(), ended: {} };
+}
+
+function isTimes(value: unknown): value is Readonly<Record<string, number>> {
+  return isFields(value) && Object.values(value).every((each) => typeof each === 'number');
 }
 
 function fieldsOf(random: string, mac: string): string {
