@@ -101,7 +101,11 @@ export function connectRoutes(parts: RouteParts): ConnectedRoutes {
     isStopping,
     factsOf: (context) => listener.factsOf(context.env.incoming),
   });
-  const routes = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const routes = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    // Of a request without a Host, whose name a proxy has said. No route looks at it.
+    hostname: 'localhost',
+  });
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const isPage = page.files.has(pathOf(request.url ?? ''));
     if (isPage && (request.method === 'GET' || request.method === 'HEAD'))

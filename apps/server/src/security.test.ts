@@ -346,6 +346,9 @@ describe('a proxy in front (B13)', () => {
     expect(await status('backend:8080')).toBe(403);
     expect(await status('backend:8080', forwarded)).toBe(200);
     expect(log.at(-1)).toContain('"client":"203.0.113.9"');
+    // An old proxy sends no Host.
+    const old = `GET /metrics HTTP/1.0\r\n${forwarded}Authorization: Bearer ${TOKEN}\r\n\r\n`;
+    expect(parseAnswer(await send(old)).status).toBe(200);
     // It is a name like any other: one that is not allowed is refused, also beside one that is.
     expect(await status('orion.example', 'X-Forwarded-Host: evil.com\r\n')).toBe(403);
     expect(await status('orion.example', `X-Forwarded-Host: evil.com\r\n${forwarded}`)).toBe(403);

@@ -8,6 +8,7 @@ import type { Clock } from '@orion/contracts';
 
 import { httpError } from '../answers/http-error.ts';
 import type { HttpError } from '../answers/http-error.ts';
+import { whenClosed } from '../answers/when-closed.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { Metrics } from '../operation/metrics.ts';
 import type { ServerLog } from '../operation/request-log.ts';
@@ -161,7 +162,7 @@ export class RequestListener {
     const { socket } = request;
     this.#responses.set(socket, response);
     const sentBefore = socket.bytesWritten;
-    response.once('close', () => {
+    whenClosed(response, () => {
       // What is left of a request that was refused may still be found too slow: it has its answer.
       if (request.complete && this.#responses.get(socket) === response)
         this.#responses.delete(socket);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { examplesOf } from '../testing/schema-check.ts';
 import { startTestServer } from '../testing/test-server.ts';
 import { testApp } from '../testing/test-app.ts';
-import { describeApi, METHODS, needsToken } from './document.ts';
+import { describeApi, METHODS, needsToken, takesToken } from './document.ts';
 import { operationsOf } from './page.ts';
 
 const document = describeApi(testApp());
@@ -50,7 +50,7 @@ describe('the OpenAPI document', () => {
       expect(Object.keys(responses ?? {})).toEqual(
         expect.arrayContaining(['400', '403', '408', '429', '500', '503']),
       );
-      expect([where, '401' in (responses ?? {})]).toEqual([where, needsToken(operation)]);
+      expect([where, '401' in (responses ?? {})]).toEqual([where, takesToken(operation)]);
       const hasBody = operation.requestBody !== undefined;
       expect([where, '413' in (responses ?? {}), '415' in (responses ?? {})]).toEqual([
         where,
@@ -68,6 +68,17 @@ describe('the OpenAPI document', () => {
         token: null,
       });
       expect([path, method, status === 401]).toEqual([path, method, needsToken(operation)]);
+    }
+  });
+
+  it('has a refusal of a wrong token exactly where one is refused', async () => {
+    const { ask } = await startTestServer();
+    for (const { path, method, operation } of operationsOf(document)) {
+      const { status } = await ask(path.replaceAll(/\{\w+\}/gu, 'x'), {
+        method: method.toUpperCase(),
+        token: 'wrong',
+      });
+      expect([path, method, status === 401]).toEqual([path, method, takesToken(operation)]);
     }
   });
 

@@ -25,11 +25,11 @@ export type Answer = {
 
 const DESCRIPTION = `Turns, write sessions and records of Orion over HTTP.
 
-Every request needs the token of the server as \`Authorization: Bearer <token>\`, but those to \`/health/…\`,
-\`/openapi.json\` and \`/docs\`. A POST sends \`application/json\`; a PUT sends \`application/octet-stream\`. Unknown
-fields and parameters are refused. An error is \`{"error": {"code", "message", "hint"}}\`: its code is never renamed, and
-its hint says what to do next. The header \`x-request-id\` of an answer names its line in the log of the server. Lists are
-read in pages: \`next\` of an answer is the parameter that reads on, and null at the end.`;
+Every request needs the token of the server as \`Authorization: Bearer <token>\`, unless its \`security\` says otherwise.
+A POST sends \`application/json\`; a PUT sends \`application/octet-stream\`. Unknown fields and parameters are refused. An error
+is \`{"error": {"code", "message", "hint"}}\`: its code is never renamed, and its hint says what to do next. The header
+\`x-request-id\` of an answer names its line in the log of the server. A list that has \`next\` is read in pages: it is
+the parameter that reads on, and null at the end.`;
 
 const ANY: readonly ErrorCode[] = [
   'REQUEST_INVALID',
@@ -90,7 +90,7 @@ export function describeApi(app: ServerApp): ApiDocument {
 function addErrors(operation: Operation, shared: Record<string, object>): void {
   const codes = [
     ...ANY,
-    ...(needsToken(operation) ? WITH_TOKEN : []),
+    ...(takesToken(operation) ? WITH_TOKEN : []),
     ...(operation.requestBody === undefined ? [] : WITH_BODY),
   ];
   const responses = operation.responses as Record<string, Answer>;
@@ -128,6 +128,11 @@ function besides(own: Answer, error: Answer): Answer {
   };
 }
 
+/** Whether it refuses a wrong token. */
+export function takesToken({ security }: Operation): boolean {
+  return security?.some((scheme) => 'token' in scheme) ?? true;
+}
+
 export function needsToken({ security }: Operation): boolean {
-  return security === undefined || security.length > 0;
+  return security === undefined;
 }

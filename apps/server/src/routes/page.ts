@@ -32,7 +32,7 @@ const begin = createRoute({
   path: '/api/page/sessions',
   operationId: 'beginPageSession',
   tags,
-  security: [],
+  security: [{}, { token: [] }],
   summary: 'Exchange the code of a link, or the token, for a session of the page',
   description:
     'With a code and no token, or with the token and no code. A session is used as the token `<id>.<key>`; it is over after 12 hours without use, and after seven days.',
@@ -48,7 +48,7 @@ const challenge = createRoute({
   path: '/api/page/challenge',
   operationId: 'challengeServer',
   tags,
-  security: [],
+  security: [{}, { token: [] }],
   summary: 'Have the server prove that it knows a session, before its key is sent',
   request: { body: jsonBody(challengeRequest) },
   responses: {

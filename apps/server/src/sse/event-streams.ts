@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { OrionError } from '@orion/contracts';
 import type { Clock } from '@orion/contracts';
 
+import { whenClosed } from '../answers/when-closed.ts';
 import { COMMENT_FRAME, RETRY_FRAME } from './frames.ts';
 
 /** A comment is sent so often, and a stream is looked at. */
@@ -186,8 +187,7 @@ function pieceEnd(frame: string, from: number): number {
 /** Aborted when the client has gone, also if that was before. */
 function closedSignal(response: ServerResponse): AbortSignal {
   const closed = new AbortController();
-  if (response.destroyed) closed.abort(GONE);
-  else response.once('close', () => closed.abort(GONE));
+  whenClosed(response, () => closed.abort(GONE));
   return closed.signal;
 }
 
@@ -196,9 +196,11 @@ function drained(response: ServerResponse, closed: AbortSignal): Promise<void> {
   if (closed.aborted || !response.writableNeedDrain) return Promise.resolve();
   return new Promise((resolve) => {
     const end = (): void => {
-      response.off('drain', end).off('close', end);
+      response.off('drain', end);
+      closed.removeEventListener('abort', end);
       resolve();
     };
-    response.on('drain', end).on('close', end);
+    response.on('drain', end);
+    closed.addEventListener('abort', end);
   });
 }
