@@ -5,7 +5,6 @@ import type {
   Client,
   Progress,
   ReadResourceResult,
-  Tool,
   Transport,
 } from '@modelcontextprotocol/client';
 import { defined, limitedSignal } from '@orion/contracts';
@@ -15,7 +14,9 @@ import { httpLine } from './http-line.ts';
 import { ServerBroke, ServerExited } from './server.ts';
 import type { McpLimits, McpServer, StdioServer } from './server.ts';
 import { StdioTransport } from './stdio-transport.ts';
-import { lastWords, troubleOf } from './trouble.ts';
+import { readPages, toolPageSchema } from './tool-list.ts';
+import type { ServerTool } from './tool-list.ts';
+import { hasRefusedRevision, lastWords, troubleOf } from './trouble.ts';
 
 /** A program of the old kind may be silent when it is asked for the new one, and still has to start then. */
 const PROBE_SHARE = 3;
@@ -39,8 +40,6 @@ export type ConnectionOptions = {
   readonly onStderr?: (server: string, text: string) => void;
 };
 
-export type ServerTool = Pick<Tool, 'name' | 'description' | 'inputSchema'>;
-
 /** What a connection over either transport adds to the SDK's client. */
 type Line = {
   readonly client: Client;
@@ -49,6 +48,8 @@ type Line = {
   readonly beginCall: () => void;
   readonly broken: () => ServerBroke | null;
   readonly stderr: () => string;
+  /** Tells the server that nobody comes back. Never rejects, and takes no longer than a second. */
+  readonly leave: () => Promise<void>;
 };
 
 /** A server that has answered. Its methods reject with `ServerBroke` once it has broken a limit or ended. */
@@ -60,6 +61,8 @@ export class Connection {
   #stopped: ServerBroke | null = null;
   /** Calls of tools that run, of all turns. */
   #calls = 0;
+  /** Whether a call was cancelled since the server last answered: it may still be at work on it. */
+  #isCancelled = false;
 
   constructor(line: Line, { limits, clock, redact }: ConnectionOptions) {
     this.#line = line;
@@ -87,48 +90,60 @@ export class Connection {
     return this.#line.client.getServerCapabilities()?.resources !== undefined;
   }
 
-  async listTools(signal: AbortSignal): Promise<readonly ServerTool[]> {
-    // The SDK would say so on standard output, among what a command prints.
+  /** What it lists, each entry as it is. */
+  async listTools(signal: AbortSignal): Promise<readonly unknown[]> {
+    // Whoever has none may not know the question.
     if (this.#line.client.getServerCapabilities()?.tools === undefined) return [];
     const { startMs, tools: most } = this.#limits;
     // For all pages together.
     const limited = limitedSignal(signal, this.#clock, startMs);
-    const options = { signal: limited.signal, cacheMode: 'refresh' as const };
-    let tools: readonly ServerTool[];
     try {
-      ({ tools } = await this.#ask(limited.signal, () =>
-        this.#line.client.listTools(undefined, options),
-      ));
+      // The signal ends it before.
+      const options = { signal: limited.signal, timeout: 2 * startMs };
+      return await readPages(
+        (request) =>
+          this.#ask(limited.signal, () =>
+            this.#line.client.request(request, toolPageSchema, options),
+          ),
+        most,
+      );
     } catch (error) {
+      if (error instanceof ServerBroke) throw await this.#stop(error);
       // There is nothing in this question that could be wrong but its session.
       if (error instanceof Error && hasStatus(error.cause ?? error, BAD_REQUEST)) {
         throw await this.#stop(new ServerBroke(error.message));
       }
       if (!limited.signal.aborted || signal.aborted) throw error;
       const late = `it did not list its tools within ${startMs / 1_000} s`;
-      if (this.#calls > 0) throw new Error(`${late}: it is busy with a call`, { cause: error });
+      if (this.#calls > 0 || this.#isCancelled) {
+        // Once: it may as well hang.
+        this.#isCancelled = false;
+        throw new Error(`${late}: it is busy with a call`, { cause: error });
+      }
       throw await this.#stop(new ServerBroke(late));
     } finally {
       limited.end();
     }
-    if (tools.length > most) {
-      throw await this.#stop(new ServerBroke(`it has more than ${most} tools`));
-    }
-    return tools;
   }
 
+  /** Rejects with an error whose cause is the SDK's, if the server was asked. */
   async callTool(
-    name: string,
+    tool: ServerTool,
     args: JsonObject,
     { signal, onProgress }: Pick<ToolExecutionContext, 'signal' | 'onProgress'>,
   ): Promise<CallToolResult> {
+    const { name } = tool;
     const params = { name, arguments: args };
     const onprogress = ({ progress: done, total, message = '' }: Progress): void =>
       onProgress?.({ message: this.#redact(message), done, ...defined({ total }) });
-    const options = { ...this.#callOptions(signal), onprogress };
+    // It says which arguments are repeated in headers.
+    const options = { ...this.#callOptions(signal), onprogress, toolDefinition: tool };
     this.#calls += 1;
     try {
       return await this.#ask(signal, () => this.#line.client.callTool(params, options));
+    } catch (error) {
+      this.#isCancelled ||= signal.aborted;
+      throw error;
     } finally {
       this.#calls -= 1;
     }
@@ -150,8 +165,9 @@ export class Connection {
   }
 
   /** Settles when nothing of the server is left, even if it had ended before; the client has let go of it then. */
-  close(): Promise<void> {
-    return this.#line.transport.close();
+  async close(): Promise<void> {
+    if (this.broken === null) await this.#line.leave();
+    await this.#line.transport.close();
   }
 
   #callOptions(signal: AbortSignal) {
@@ -176,9 +192,12 @@ export class Connection {
       if (broken !== null) throw broken;
       const why = troubleOf(error, this.#redact);
       // The next turn begins another session.
-      if (hasStatus(error, NOT_FOUND)) throw await this.#stop(new ServerBroke(why));
+      if (hasStatus(error, NOT_FOUND)) {
+        throw await this.#stop(new ServerBroke(why, { cause: error }));
+      }
       throw new Error(why, { cause: error });
     }
+    this.#isCancelled = false;
     const text = JSON.stringify(answer);
     const { resultBytes } = this.#limits;
     if (Buffer.byteLength(text) > resultBytes) {
@@ -225,10 +244,15 @@ export async function connect(
   try {
     return new Connection(await open(server, options, era, signal), options);
   } catch (error) {
-    // A server of the old kind may end when it is asked for the new one; another one has the same trouble again.
-    if (!(error instanceof ServerExited) || era === 'legacy') throw error;
+    if (era === 'legacy' || !mayBeOld(error)) throw error;
     return new Connection(await open(server, options, 'legacy', signal), options);
   }
+}
+
+/** A server of the old kind may end when it is asked for the new one, or fail; another one has the same trouble again. */
+function mayBeOld(error: unknown): boolean {
+  const { cause } = error as Error;
+  return cause instanceof ServerExited || hasRefusedRevision(cause ?? error);
 }
 
 async function open(
@@ -270,7 +294,7 @@ async function open(
   const onEnd = (): void => void transport.close();
   ended.addEventListener('abort', onEnd);
   try {
-    await client.connect(transport, { signal: ended });
+    await client.connect(transport, { signal: ended, timeout: limits.startMs });
     return { client, transport, ...rest };
   } catch (error) {
     await transport.close();
@@ -281,7 +305,7 @@ async function open(
     const broken = rest.broken();
     const said = lastWords(rest.stderr(), redact, LAST_WORDS);
     const why = `${broken?.message ?? troubleOf(error, redact)}${said === '' ? '' : `; its last words: ${said}`}`;
-    throw broken instanceof ServerExited ? new ServerExited(why) : new ServerBroke(why);
+    throw new ServerBroke(why, { cause: broken ?? error });
   } finally {
     cancel();
     ended.removeEventListener('abort', onEnd);
@@ -305,5 +329,7 @@ function stdioLine(
     beginCall: () => transport.beginCall(),
     broken: () => transport.broken,
     stderr: () => transport.stderr,
+    // The end of its standard input says so.
+    leave: () => Promise.resolve(),
   };
 }

@@ -1,3 +1,4 @@
+import type { OrionError } from '@orion/contracts';
 import { expect, test } from 'vitest';
 
 import { call, client, never, program } from './testing/made-servers.ts';
@@ -74,10 +75,12 @@ test.for(Object.entries(ACTS))('fails a call with a reason: %s', async ([, [act,
   const began = performance.now();
   const failed = await call(called, 'act').then(
     () => null,
-    (cause: unknown) => cause as Error,
+    (cause: unknown) => cause as OrionError,
   );
   expect(failed?.message).toMatch(error);
   expect(failed?.message).not.toContain(KEY.slice(0, 6));
+  const isRefused = error.source.includes('with an error');
+  expect(failed?.hint?.includes('had any effect is not known') ?? false).toBe(!isRefused);
   expect(performance.now() - began).toBeLessThan(3_000);
 });
 

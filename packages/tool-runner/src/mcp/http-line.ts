@@ -10,6 +10,8 @@ import { ENDED_EARLY } from './trouble.ts';
 
 /** However soon a server wants to be asked again for a stream that it has ended. */
 const SOONEST_RETRY_MS = 100;
+/** How long a server may take to end a session. */
+const LEAVE_MS = 1_000;
 /** JSON-RPC leaves the codes from here to -32099 to implementations. */
 const ENDED = -32_000;
 
@@ -26,6 +28,7 @@ export function httpLine(
   readonly beginCall: () => void;
   readonly broken: () => ServerBroke | null;
   readonly stderr: () => string;
+  readonly leave: () => Promise<void>;
 } {
   const url = new URL(server.url);
   if (!isMcpAddress(url, server.allowPlainHttp)) {
@@ -62,5 +65,15 @@ export function httpLine(
     },
     broken: () => broken,
     stderr: () => '',
+    async leave() {
+      const cancel = clock.schedule(LEAVE_MS, () => void transport.close());
+      try {
+        await transport.terminateSession();
+      } catch {
+        // It ends by itself, then.
+      } finally {
+        cancel();
+      }
+    },
   };
 }

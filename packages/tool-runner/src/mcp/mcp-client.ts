@@ -1,20 +1,26 @@
 import { createHash } from 'node:crypto';
 
 import { OrionError, visibleName } from '@orion/contracts';
-import type { JsonObject, Tool } from '@orion/contracts';
+import type { Tool } from '@orion/contracts';
 import canonicalize from 'canonicalize';
 
 import { connect } from './connection.ts';
-import type { Connection, ConnectionOptions, Era, ServerTool } from './connection.ts';
+import type { Connection, ConnectionOptions, Era } from './connection.ts';
 import { resourceResult, toolResult } from './results.ts';
 import { MCP_LIMITS, ServerBroke } from './server.ts';
 import type { McpLimits, McpServer } from './server.ts';
+import { listedTool } from './tool-list.ts';
+import type { ServerTool } from './tool-list.ts';
 import { mcpToolName } from './tool-name.ts';
+import { isRefusal } from './trouble.ts';
 
 /** The name of the tool that reads a server's resources. */
 const RESOURCES = 'read_resource';
 /** Beyond the time that a call has by itself, so that the server's own limit is the one that is reported. */
 const AFTER_CALL_MS = 5_000;
+
+const IS_OVER = 'It is not started again in this turn: go on without its tools.';
+const IS_UNKNOWN = 'Whether the call had any effect is not known: check before you repeat it.';
 
 export type McpClientOptions = Omit<ConnectionOptions, 'limits'> & {
   readonly servers: readonly McpServer[];
@@ -143,20 +149,20 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function failure({ name }: McpServer, error: unknown): OrionError {
+function failure({ name }: McpServer, error: unknown, ...hints: readonly string[]): OrionError {
   const why = error instanceof Error ? error.message : String(error);
-  const isOver = error instanceof ServerBroke;
+  const all = error instanceof ServerBroke ? [...hints, IS_OVER] : hints;
   return new OrionError({
     code: 'TOOL_FAILED',
     message: `The MCP server ${name} failed: ${why}.`,
-    ...(isOver ? { hint: 'It is not started again in this turn: go on without its tools.' } : {}),
+    ...(all.length > 0 ? { hint: all.join(' ') } : {}),
   });
 }
 
 function toolsOf(
   server: McpServer,
   connection: Connection,
-  listed: readonly ServerTool[],
+  listed: readonly unknown[],
   limits: McpLimits,
 ): OfferedTools {
   const leftOut: string[] = [];
@@ -164,17 +170,19 @@ function toolsOf(
   const tools: Tool[] = [];
   let room = limits.definitionBytes;
   let withoutRoom = 0;
-  for (const tool of listed) {
-    const why = names.has(tool.name)
-      ? 'the server lists it twice'
-      : Buffer.byteLength(tool.description ?? '') > limits.descriptionBytes
-        ? `its description is longer than ${limits.descriptionBytes} bytes`
-        : null;
-    if (why !== null) {
-      const shown = visibleName(JSON.stringify(tool.name.slice(0, 100)));
-      leftOut.push(`The tool ${shown} of the MCP server ${server.name} is left out: ${why}.`);
+  // Only the new revision knows of arguments in headers.
+  const mayNeedHeaders = server.kind === 'http' && connection.era === 'auto';
+  for (const entry of listed) {
+    const found = listedTool(entry, { limits, mayNeedHeaders });
+    const name = found.kind === 'tool' ? found.tool.name : found.name;
+    if (found.kind === 'left-out' || names.has(found.tool.name)) {
+      const which =
+        name === null ? 'A tool' : `The tool ${visibleName(JSON.stringify(name.slice(0, 100)))}`;
+      const why = found.kind === 'left-out' ? found.why : 'the server lists it twice';
+      leftOut.push(`${which} of the MCP server ${server.name} is left out: ${why}.`);
       continue;
     }
+    const { tool } = found;
     names.add(tool.name);
     const made = serverTool(server, connection, tool, limits);
     const bytes = Buffer.byteLength(JSON.stringify(made.definition));
@@ -200,13 +208,14 @@ function toolsOf(
 function serverTool(
   server: McpServer,
   connection: Connection,
-  { name, description = '', inputSchema }: ServerTool,
+  tool: ServerTool,
   limits: McpLimits,
 ): Tool {
+  const { name, description, inputSchema } = tool;
   const definition = {
     name: mcpToolName(server.name, name),
     description: `A tool of the MCP server ${server.name}. ${description}`.trim(),
-    parameters: inputSchema as JsonObject,
+    parameters: inputSchema,
   };
   return {
     definition,
@@ -215,11 +224,13 @@ function serverTool(
     timeoutMs: limits.callMs + AFTER_CALL_MS,
     action: actionOf(server, name, definition),
     async execute(args, context) {
+      const wasAsked = connection.broken === null;
       let answer;
       try {
-        answer = await connection.callTool(name, args, context);
+        answer = await connection.callTool(tool, args, context);
       } catch (error) {
-        throw failure(server, error);
+        const isUnknown = wasAsked && !isRefusal((error as Error).cause ?? error);
+        throw failure(server, error, ...(isUnknown ? [IS_UNKNOWN] : []));
       }
       return toolResult(server.name, answer);
     },

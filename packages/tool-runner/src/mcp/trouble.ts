@@ -6,6 +6,9 @@ const MAX_WORDS = 1_000;
 /** What a request fails with whose stream has ended. */
 export const ENDED_EARLY = 'it ended the connection without an answer';
 
+/** The SDK's code where no revision could be agreed on. */
+const NEGOTIATION_FAILED = 'ERA_NEGOTIATION_FAILED';
+
 const STATUS: Readonly<Record<number, string>> = {
   401: ', which asks for other credentials: check its headers in the configuration',
   403: ', which refuses the configured credentials',
@@ -23,8 +26,23 @@ type Failure = {
   readonly name?: unknown;
   readonly code?: unknown;
   readonly status?: unknown;
+  readonly message?: unknown;
   readonly cause?: unknown;
 };
+
+/** Whether a server failed at the question for the new revision of the protocol, as some of the old kind do. */
+export function hasRefusedRevision(error: unknown): boolean {
+  const { code, status } = error as Failure;
+  return code === NEGOTIATION_FAILED && typeof status === 'number';
+}
+
+/** Whether a server has not taken a request on: it says so itself, or was not reached. */
+export function isRefusal(error: unknown): boolean {
+  const { code, status, message, cause } = error as Failure;
+  if (typeof status === 'number') return status >= 400 && status < 500;
+  if (typeof code === 'number') return message !== ENDED_EARLY;
+  return error instanceof TypeError && (cause as Failure | undefined)?.code === 'ECONNREFUSED';
+}
 
 /** What has gone wrong with a server, as the end of a sentence about it. Its own words are a bounded part of it. */
 export function troubleOf(error: unknown, redact: Redact): string {
@@ -33,7 +51,7 @@ export function troubleOf(error: unknown, redact: Redact): string {
     return `it answered with HTTP status ${status}${STATUS[status] ?? ''}`;
   const known = typeof code === 'string' ? CODES[code] : undefined;
   if (known !== undefined) return known;
-  if (code === 'ERA_NEGOTIATION_FAILED' && cause instanceof Error) return troubleOf(cause, redact);
+  if (code === NEGOTIATION_FAILED && cause instanceof Error) return troubleOf(cause, redact);
   if (error instanceof SyntaxError || String(name).endsWith('ZodError')) {
     return 'it answered with what is not a JSON-RPC message';
   }

@@ -118,6 +118,22 @@ export type Answer = (
   request: IncomingMessage,
 ) => 'answered' | undefined | void;
 
+/** Answers as a server of the newest revision that has these tools. */
+export function modern(tools: readonly object[]): Answer {
+  const results: Readonly<Record<string, object>> = {
+    'server/discover': { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } },
+    'tools/list': { tools },
+    'tools/call': { content: [{ type: 'text', text: 'done' }] },
+  };
+  return ({ id, method }, response) => {
+    const fresh = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+    const result = { ...fresh, ...results[method] };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    return 'answered';
+  };
+}
+
 /** A server over HTTP that answers as asked; `other` may answer in its place, `stream` when it is asked for one. */
 export async function web(
   other: Answer = () => undefined,
