@@ -14,14 +14,25 @@ import { endUndecided, readUndecided, undecidedReading } from './reading/undecid
 import { chooseAnchor } from './text/seams/anchor.ts';
 import { createBridgeReader } from './text/seams/bridge.ts';
 import { quotedText } from './text/prompts.ts';
-import { createThinkReader, endThink, readThink } from './text/think-block.ts';
+import { createThinkReader, endThink, holdsThinkEnd, readThink } from './text/think-block.ts';
 import type { ThinkPart } from './text/think-block.ts';
 
 /** A message starts. How it is read depends on what it replies to and on what is saved. */
 export function startMessage(step: Step, prefilled = false): void {
   if (stopIdleTimer(step)) step.emit({ type: 'cancel_timer', timer: 'idle' });
   step.update({ reading: readingOf(step, prefilled) });
-  step.update({ skipping: mayThinkAloud(step, prefilled) ? createThinkReader() : null });
+  step.update({
+    skipping: mayThinkAloud(step, prefilled) ? createThinkReader(mayBeOpened(step)) : null,
+  });
+}
+
+/**
+ * A model whose reasoning had an end and no beginning before the file begins each of its messages so. If it has to
+ * repeat the closing tag as a saved line, the tag may as well be that line.
+ */
+function mayBeOpened({ session: { summary, reading } }: Step): boolean {
+  if (reading.kind === 'seam' && holdsThinkEnd(quotedText(reading.anchor))) return false;
+  return summary.fences.behindThinking !== null;
 }
 
 /** Reasoning before a reply is not part of it (R275); before the file itself it is saved with it. */

@@ -50,6 +50,74 @@ describe('R275: a closing tag that no block in the text opened', () => {
   });
 });
 
+describe('R275: a model whose template opens the block, message after message', () => {
+  /** Other words each time: a model does not repeat its reasoning. */
+  function reasoning(about: string, lines: number): string {
+    const more = `I look at ${about} and weigh <what> I am asked for; then:\nKEEP\n`;
+    return `Okay, now ${about}.\n${more.repeat(lines)}</think>\n\n`;
+  }
+  const saved = Array.from({ length: 20 }, (_, line) => `const v${line} = ${line};\n`).join('');
+
+  /** What the prompt asks it to repeat. */
+  function quoted({ prompts }: SessionHarness): string {
+    return /<tail-7f3a>\n([^]*)<\/tail-7f3a>/u.exec(prompts.at(-1) ?? '')?.[1] ?? '';
+  }
+
+  it.each([0, 1, 50])('has its answers read behind %i lines of it', async (lines) => {
+    for (const divided of [(text: string) => [text], unitsOf]) {
+      const harness = thinkingHarness();
+      harness.message(divided(`${reasoning('the file', lines)}a\nDONE\nb\n`));
+      await harness.wait(2_000);
+      for (const answer of ['DONE', 'DROP']) {
+        harness.message(divided(`${reasoning('the question', lines)}${answer}`));
+        await harness.wait(2_000);
+      }
+      expect(harness.file).toBe('a\nDONE\nb\n');
+    }
+  });
+
+  it.each([1, 50])('goes on with its text behind %i lines of it', async (lines) => {
+    const harness = thinkingHarness();
+    harness.message(`${reasoning('the file', lines)}${saved}`, { kind: 'length' });
+    for (let count = 0; harness.file === null && count < 4; count += 1) {
+      const isAsked = harness.state === 'session_active.awaiting_answer';
+      const text = isAsked ? 'DROP' : `${quoted(harness)}const last = 0;\nDONE`;
+      harness.message(`${reasoning(`round ${count}`, lines)}${text}`);
+      await harness.wait(2_000);
+    }
+    expect(harness.file).toBe(`${saved}const last = 0;\n`);
+  });
+
+  it('may answer without any, and may go on without any', () => {
+    const harness = thinkingHarness();
+    harness.message(`${reasoning('the file', 1)}rest\nDONE`);
+    harness.message('DROP');
+    expect(harness.file).toBe('rest\n');
+    const other = thinkingHarness();
+    other.message(`${reasoning('the file', 20)}${saved}`, { kind: 'length' });
+    other.message(`${quoted(other)}${'const more = 3;\n'.repeat(5_000)}DONE`);
+    other.message('DROP');
+    expect(other.file).toBe(`${saved}${'const more = 3;\n'.repeat(5_000)}`);
+  });
+
+  it('may repeat the end of it as a line of the file', () => {
+    const harness = thinkingHarness();
+    harness.message(`${reasoning('the file', 1)}const a = 1;\n`, { kind: 'length' });
+    expect(quoted(harness)).toContain('</think>\n\nconst a = 1;\n');
+    harness.message(`${quoted(harness)}const b = 2;\nDONE`);
+    harness.message('DROP');
+    expect(harness.file).toBe('const a = 1;\nconst b = 2;\n');
+  });
+
+  it('is not assumed of a model that has another field for its reasoning', async () => {
+    const harness = thinkingHarness();
+    harness.message('a\nDONE\nb\n');
+    await harness.wait(2_000);
+    harness.message(`${reasoning('the question', 1)}DONE`);
+    expect(harness.file).toBeNull();
+  });
+});
+
 describe('R275: a think block that opens the content of a file', () => {
   it.each([
     ['as it comes', `${BLOCK}  rest\nDONE`, BLOCK, '  rest\n'],

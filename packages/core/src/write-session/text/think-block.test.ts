@@ -4,8 +4,11 @@ import { dividedText, unitsOf } from './testing/splits.ts';
 import { createThinkReader, endThink, readThink } from './think-block.ts';
 
 /** The block, the text, and where the reader stands at the end. */
-function read(pieces: readonly string[]): readonly [block: string, text: string, phase: string] {
-  let reader = createThinkReader();
+function read(
+  pieces: readonly string[],
+  mayBeOpened = false,
+): readonly [block: string, text: string, phase: string] {
+  let reader = createThinkReader(mayBeOpened);
   let block = '';
   let text = '';
   for (const piece of pieces) {
@@ -15,7 +18,8 @@ function read(pieces: readonly string[]): readonly [block: string, text: string,
     if (text !== '') expect(part.block).toBe('');
     block += part.block;
     text += part.text;
-    expect(reader.held.length).toBeLessThanOrEqual(4_096 + 7);
+    const held = 'held' in reader ? reader.held.length : 0;
+    expect(held).toBeLessThanOrEqual(mayBeOpened ? 65_536 : 4_096 + 7);
   }
   const end = endThink(reader);
   return [block + end.block, text + end.text, reader.phase];
@@ -89,12 +93,35 @@ describe('R275: a think block that opens a message', () => {
       )
       .map((parts) => parts.join(''));
     fc.assert(
-      fc.property(dividedText(messages), ({ text, pieces }) => {
-        const whole = read([text]);
-        expect(read(pieces)).toEqual(whole);
+      fc.property(dividedText(messages), fc.boolean(), ({ text, pieces }, mayBeOpened) => {
+        const whole = read([text], mayBeOpened);
+        expect(read(pieces, mayBeOpened)).toEqual(whole);
         expect(whole[0] + whole[1]).toBe(text);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 4_000 },
     );
+  });
+});
+
+describe('R275: a think block that the template of a model opens', () => {
+  const most = 65_536 - '</think>'.length;
+
+  test.each([
+    ['a\n</think>\n\nb', 'a\n</think>\n\n', 'b', 'behind'],
+    ['a</think>b</think>c', 'a</think>', 'b</think>c', 'behind'],
+    ['</think>\n  b', '</think>\n', '  b', 'behind'],
+    [' \n<think>a</think>b', ' \n<think>a</think>', 'b', 'behind'],
+    ['a</thin</think>\nb', 'a</thin</think>\n', 'b', 'behind'],
+    ['a</think>', 'a</think>', '', 'between'],
+    ['a</thin', '', 'a</thin', 'unopened'],
+    ['DONE', '', 'DONE', 'unopened'],
+    ['', '', '', 'before'],
+    ['<think>a', '<think>a', '', 'inside'],
+    [`${' '.repeat(4_097)}a</think>b`, `${' '.repeat(4_097)}a</think>`, 'b', 'behind'],
+    [`${'x'.repeat(most)}</think>b`, `${'x'.repeat(most)}</think>`, 'b', 'behind'],
+    [`${'x'.repeat(most + 1)}</think>b`, '', `${'x'.repeat(most + 1)}</think>b`, 'none'],
+  ])('%.40j', (message, block, text, phase) => {
+    expect(read([message], true)).toEqual([block, text, phase]);
+    expect(read(unitsOf(message), true)).toEqual([block, text, phase]);
   });
 });
