@@ -77,6 +77,31 @@ test.for([
   },
 );
 
+test('asks again for the stream of a call that it did not get at once', async () => {
+  let asked = 0;
+  let call: unknown;
+  const events = { 'content-type': 'text/event-stream' };
+  const { server } = await web(
+    (message, response, request) => {
+      if (message.method !== 'tools/call') return session(message, response, request);
+      call = message.id;
+      response.writeHead(200, events).end('id: 1\nretry: 100\ndata: \n\n');
+      return 'answered';
+    },
+    (response, { headers }) => {
+      if (headers['last-event-id'] === undefined) return void response.writeHead(405).end();
+      asked += 1;
+      if (asked === 1) return void response.writeHead(503).end();
+      const result = { content: [{ type: 'text', text: 'done' }] };
+      const data = JSON.stringify({ jsonrpc: '2.0', id: call, result });
+      response.writeHead(200, events).end(`data: ${data}\n\n`);
+    },
+  );
+  const { tools } = await client(server).offer(never);
+  expect(await tools[0]?.execute({}, CONTEXT)).toMatchObject({ result: { data: 'done' } });
+  expect(asked).toBe(2);
+});
+
 test('uses a server of the old revision that fails at the question for the new one', async () => {
   let status = 500;
   const { server, messages } = await web(({ method }, response) => {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 
-import { call, client, modern, never, web } from './testing/made-servers.ts';
+import { call, client, modern, never, program, web } from './testing/made-servers.ts';
 import type { Answer } from './testing/made-servers.ts';
 
 /** Hazard: an entry of a server's list that is no tool, or a list without end, takes the other tools with it. */
@@ -116,8 +116,8 @@ test('prints nothing that a server of the new revision says of its tools', async
 
 test('asks nothing of headers where there are none', async () => {
   const header = { type: 'object', properties: { a: { 'x-mcp-header': 'A' } } };
-  const { names } = await offered(
-    pages(() => [[{ name: 'act', inputSchema: header }], null]).answer,
-  );
-  expect(names).toEqual(['mcp__made__act']);
+  const tools = [{ name: 'act', inputSchema: header }];
+  expect((await offered(pages(() => [tools, null]).answer)).names).toEqual(['mcp__made__act']);
+  const overPipes = await client(program({ MODERN: JSON.stringify(tools) })).inspect('made', never);
+  expect(overPipes).toMatchObject({ revision: '2026-07-28', tools: [{}], leftOut: [] });
 });

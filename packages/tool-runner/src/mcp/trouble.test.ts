@@ -1,7 +1,14 @@
 import { KeysInUse } from '@orion/contracts';
 import { expect, test } from 'vitest';
 
-import { ENDED_EARLY, lastWords, troubleOf, words } from './trouble.ts';
+import {
+  ENDED_EARLY,
+  hasRefusedRevision,
+  isRefusal,
+  lastWords,
+  troubleOf,
+  words,
+} from './trouble.ts';
 
 const KEY = 'canary-0123456789';
 const { redact } = new KeysInUse([KEY]);
@@ -52,6 +59,30 @@ test.each([
   ['a text', /^a text$/u],
 ])('says what has gone wrong: %s', (error, said) => {
   expect(troubleOf(error, redact)).toMatch(said);
+});
+
+test.each([
+  [true, like('x', { status: 400 })],
+  [true, like('x', { status: 499 })],
+  [false, like('x', { status: 399 })],
+  [false, like('x', { status: 500 })],
+  [true, like('no', { code: -32_000 })],
+  [false, like(ENDED_EARLY, { code: -32_000 })],
+  [true, fetchFailed(like('x', { code: 'ECONNREFUSED' }))],
+  [false, fetchFailed(like('x', { code: 'ECONNRESET' }))],
+  [false, like('x', { cause: { code: 'ECONNREFUSED' } })],
+  [false, new TypeError('other')],
+  [false, like('x', { code: 'REQUEST_TIMEOUT' })],
+])('knows whether a request was not taken on: %s, %s', (isRefused, error) => {
+  expect(isRefusal(error)).toBe(isRefused);
+});
+
+test.each([
+  [true, like('x', { code: 'ERA_NEGOTIATION_FAILED', status: 500 })],
+  [false, like('x', { code: 'ERA_NEGOTIATION_FAILED' })],
+  [false, like('x', { code: 'CLIENT_HTTP_AUTHENTICATION', status: 401 })],
+])('knows whether a server failed at the question for the new revision: %s', (isRefused, error) => {
+  expect(hasRefusedRevision(error)).toBe(isRefused);
 });
 
 test('shows a bounded part of what a server says, without half a key or half a character', () => {

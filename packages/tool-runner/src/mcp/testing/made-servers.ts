@@ -25,10 +25,12 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   if (method && method === process.env.EXIT) { process.stderr.write('bye'); return process.exit(1); }
   if (id === 'roots' && process.env.OWN) return process.stderr.write(line + '\\n');
   if (method === 'notifications/initialized') send({ id: 'roots', method: 'roots/list' });
-  if (method === 'server/discover') send({ id, error: { code: -32601, message: 'not found' } });
+  const fresh = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+  if (method === 'server/discover') send(process.env.MODERN ? { id, result: { ...fresh, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } } } : { id, error: { code: -32601, message: 'not found' } });
   if (method === 'initialize') send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'made', version: '1' } } });
   if (method === 'tools/list') {
     if (process.env.NO_LIST) return;
+    if (process.env.MODERN) return send({ id, result: { ...fresh, tools: JSON.parse(process.env.MODERN) } });
     const tools = [{ name: 'seen', inputSchema: schema }, { name: 'act', description: 'Acts.', inputSchema: schema }, { name: 'act', inputSchema: schema }, { name: 'long', description: 'x'.repeat(5000), inputSchema: schema }];
     send({ id, result: { tools: process.env.FEW ? tools.slice(0, 2) : tools } });
   }
