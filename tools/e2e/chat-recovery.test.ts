@@ -15,9 +15,12 @@ const STALLED = writeDocument(
   { faults: [{ kind: 'stall', reply: 1, at: { lines: 1000 } }], shape: { chunk: 500 } },
 );
 
-test.concurrent.for(['rich', 'plain'])(
-  '%s: a write, an interrupt, a kill, and the next start has the file and the prompt that waited',
-  async (face, { machine }) => {
+for (const [face, tags] of [
+  ['rich', []],
+  ['plain', ['long']],
+] as const) {
+  const title = `${face}: a write, an interrupt, a kill, and the next start has the file and the prompt that waited`;
+  test.concurrent(title, { tags: [...tags] }, async ({ machine }) => {
     const provider = await machine.provider(STALLED);
     const args = [...at(provider), '--approve', 'ask', ...(face === 'plain' ? ['--plain'] : [])];
     const env = { WRITE_SESSION_SAVE_MS: '50' };
@@ -64,8 +67,8 @@ test.concurrent.for(['rich', 'plain'])(
     const ended = await second.finished;
     expect(ended.exitCode, ended.output).toBe(0);
     expect(asked()).toBe(1);
-  },
-);
+  });
+}
 
 longTest('the list of conversations says which one has an unfinished file', async ({ machine }) => {
   const provider = await machine.provider(STALLED);

@@ -109,9 +109,12 @@ describe('orion chat on a terminal', () => {
     expect((await terminal.screen()).rows.join('\n')).not.toContain(STATUS);
   });
 
-  test.concurrent.for(['rich', 'plain'])(
-    'a terminal that does not read stops nothing: the file is written, the turn ends (%s)',
-    async (face, { machine }) => {
+  for (const [face, tags] of [
+    ['rich', []],
+    ['plain', ['long']],
+  ] as const) {
+    const title = `a terminal that does not read stops nothing: the file is written, the turn ends (${face})`;
+    test.concurrent(title, { tags: [...tags] }, async ({ machine }) => {
       const text = numbered('a line of the document with number', 1, 3000, 6);
       const lines = Array.from({ length: 3000 }, (_, index) => `- line ${index} of the answer`);
       const provider = await machine.provider({
@@ -142,8 +145,8 @@ describe('orion chat on a terminal', () => {
       expect(shown.map((line) => line.slice(2))).toEqual(lines.map((line) => line.slice(2)));
       // oxlint-disable-next-line no-control-regex -- control characters are what this is about
       if (face === 'plain') expect(output).not.toMatch(/\u001B(?!\[[\d;]*m)/u);
-    },
-  );
+    });
+  }
 
   test.concurrent('a paste of 10,000 lines is sent as it is', async ({ machine }) => {
     const provider = await machine.provider({ behaviours: [LAST_WORD] });

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 
 import { at } from './support/sandbox.ts';
 import { LAST_WORD, numbered, writeDocument } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 /** Hazard: a conversation does not begin, does not end, or loses what is said in it. R075. */
 
@@ -51,7 +51,7 @@ describe('orion chat', () => {
     }
   });
 
-  test.concurrent('offers each start what --continue and --resume name', async ({ machine }) => {
+  longTest('offers each start what --continue and --resume name', async ({ machine }) => {
     const provider = await machine.provider({ behaviours: [LAST_WORD] });
     const first = machine.terminal(['chat', '--plain', ...at(provider)]);
     await first.waitForOutput('orion 0.');

@@ -25,44 +25,45 @@ test.concurrent('A3: a DONE line inside the text is asked about, and the answer 
   expect(ended.result().receipts[0]?.inner_done_lines).toEqual([2]);
 });
 
-test.concurrent('A3: with empty answers only there are exactly three prompts, then the session pauses', async ({
-  machine,
-}) => {
-  const provider = await machine.provider(writeMessages('steps.txt', [STEPS, '']));
+longTest(
+  'A3: with empty answers only there are exactly three prompts, then the session pauses',
+  async ({ machine }) => {
+    const provider = await machine.provider(writeMessages('steps.txt', [STEPS, '']));
 
-  const ended = await machine.ask(provider, ['--json']);
+    const ended = await machine.ask(provider, ['--json']);
 
-  expect(ended.exitCode).toBe(3);
-  expect(prompts(provider.requests)).toHaveLength(3);
-  expect(sent(provider.requests)).toHaveLength(5);
-  expect(await machine.exists('steps.txt')).toBe(false);
-  const [session] = await machine.sessions();
-  expect(String(await session?.content())).toBe(STEPS);
-  const { status, paused } = ended.result();
-  expect(status).toBe('paused');
-  expect(paused[0]).toMatchObject({ target_file: 'steps.txt', code: 'NO_DONE', bytes: 25 });
+    expect(ended.exitCode).toBe(3);
+    expect(prompts(provider.requests)).toHaveLength(3);
+    expect(sent(provider.requests)).toHaveLength(5);
+    expect(await machine.exists('steps.txt')).toBe(false);
+    const [session] = await machine.sessions();
+    expect(String(await session?.content())).toBe(STEPS);
+    const { status, paused } = ended.result();
+    expect(status).toBe('paused');
+    expect(paused[0]).toMatchObject({ target_file: 'steps.txt', code: 'NO_DONE', bytes: 25 });
 
-  // R023, R045: the commands that were printed do what they say.
-  expect(paused[0]?.commands.join('\n')).toContain('--finalize --end-at 2');
-  const refused = await machine.run(['recover-session', session?.id ?? '', '--finalize']);
-  expect(refused.exitCode).not.toBe(0);
-  expect(refused.stderr).toContain(
-    'orion: QUESTION_OPEN: First decide where steps.txt ends: add --end-at 2 or --answer done.\n',
-  );
-  expect(await machine.exists('steps.txt')).toBe(false);
-  const finalized = await machine.run([
-    'recover-session',
-    session?.id ?? '',
-    '--finalize',
-    '--end-at',
-    '2',
-    '--json',
-  ]);
-  expect(finalized.exitCode).toBe(0);
-  // R245: what was cut off with that line is not part of the file.
-  expect(finalized.result().receipts).toMatchObject([{ lines: 1, inner_done_lines: [] }]);
-  expect(String(await machine.read('steps.txt'))).toBe('Steps:\n');
-});
+    // R023, R045: the commands that were printed do what they say.
+    expect(paused[0]?.commands.join('\n')).toContain('--finalize --end-at 2');
+    const refused = await machine.run(['recover-session', session?.id ?? '', '--finalize']);
+    expect(refused.exitCode).not.toBe(0);
+    expect(refused.stderr).toContain(
+      'orion: QUESTION_OPEN: First decide where steps.txt ends: add --end-at 2 or --answer done.\n',
+    );
+    expect(await machine.exists('steps.txt')).toBe(false);
+    const finalized = await machine.run([
+      'recover-session',
+      session?.id ?? '',
+      '--finalize',
+      '--end-at',
+      '2',
+      '--json',
+    ]);
+    expect(finalized.exitCode).toBe(0);
+    // R245: what was cut off with that line is not part of the file.
+    expect(finalized.result().receipts).toMatchObject([{ lines: 1, inner_done_lines: [] }]);
+    expect(String(await machine.read('steps.txt'))).toBe('Steps:\n');
+  },
+);
 
 longTest(
   'R014, R245: three hundred DONE lines are one receipt line of at most 500 characters',

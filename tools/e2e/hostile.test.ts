@@ -4,7 +4,7 @@ import { runTool } from './support/tool.ts';
 
 /** Shares of the attacks; the whole is `npm run hostile`. */
 for (const [every, least, tags] of [
-  [53, 1, []],
+  [107, 1, []],
   [17, 5, ['long']],
 ] as const) {
   const title = `B1–B28: what a provider, a repository or another user does is held off: every ${every}th`;

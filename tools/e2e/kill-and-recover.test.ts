@@ -181,22 +181,23 @@ longTest(
   },
 );
 
-test.concurrent('R048: a session whose turn record is gone is recovered by the model that is configured', async ({
-  machine,
-}) => {
-  const provider = await machine.provider(rows());
-  const session = await killHalfway(machine, provider);
-  await rm(join(session.directory, 'turn.json'));
-  await writeFile(
-    join(await userFolder(machine), 'config.json'),
-    JSON.stringify({ model: 'scripted', baseUrl: provider.url }),
-  );
+longTest(
+  'R048: a session whose turn record is gone is recovered by the model that is configured',
+  async ({ machine }) => {
+    const provider = await machine.provider(rows());
+    const session = await killHalfway(machine, provider);
+    await rm(join(session.directory, 'turn.json'));
+    await writeFile(
+      join(await userFolder(machine), 'config.json'),
+      JSON.stringify({ model: 'scripted', baseUrl: provider.url }),
+    );
 
-  const ended = await machine.run(['run', '--recover', 'yes']);
+    const ended = await machine.run(['run', '--recover', 'yes']);
 
-  expect(ended.exitCode, ended.stderr).toBe(0);
-  expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
-});
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
+  },
+);
 
 longTest(
   'R068: with nothing to recover, a new prompt needs a model as ever',

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 
 import { calls, configureUser, madeServer, reference } from './support/mcp.ts';
 import { at } from './support/sandbox.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
 /** Hazard: a person cannot see what a long call does, or the server works on for a turn that is over. */
@@ -14,7 +14,7 @@ const LONG = 'mcp__all__trigger-long-running-operation';
 
 type Event = { readonly type: string; readonly callId?: string; readonly done?: number };
 
-test.concurrent('reports how far a call of a reference server has come', async ({ machine }) => {
+longTest('reports how far a call of a reference server has come', async ({ machine }) => {
   await configureUser(machine, {
     mcpServers: { all: reference('everything') },
     allowMcpTools: [LONG],

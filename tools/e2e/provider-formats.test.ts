@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 
 import type { Sandbox } from './support/sandbox.ts';
 import { beginCall, numbered, writeDocument } from './support/scripts.ts';
-import { test } from './support/test.ts';
+import { longTest, test } from './support/test.ts';
 
 const LINES = 2000;
 const TEXT = numbered('a line of the document with the number', 1, LINES, 4);
@@ -138,9 +138,7 @@ test.concurrent('R047: a model that does not continue them after all is asked wi
   expect(String(await machine.read(TARGET)) === TEXT, 'the file is another one').toBe(true);
 });
 
-test.concurrent('a conversation continues with another provider, calls and all', async ({
-  machine,
-}) => {
+longTest('a conversation continues with another provider, calls and all', async ({ machine }) => {
   const provider = await machine.provider({
     behaviours: [
       {

@@ -15,40 +15,41 @@ const TEXT = numbered('a line of the document with number', 1, LINES, 6);
 const LEFT_OUT = /\[([\d,]+) lines left out: the terminal did not read what was written to it\]/u;
 
 describe('R278: a terminal that does not read delays nothing', () => {
-  test.concurrent('run --show-content: the file is written while it waits, what it did not show is counted', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider(
-      writeDocument({ target: 'a.txt', content: TEXT }, { shape: { chunk: 4000 } }),
-    );
-    const terminal = machine.terminal(['run', 'Write it.', '--show-content', ...at(provider)]);
-    await terminal.waitForOutput('what the model writes now is the file');
-    terminal.pause();
+  longTest(
+    'run --show-content: the file is written while it waits, what it did not show is counted',
+    async ({ machine }) => {
+      const provider = await machine.provider(
+        writeDocument({ target: 'a.txt', content: TEXT }, { shape: { chunk: 4000 } }),
+      );
+      const terminal = machine.terminal(['run', 'Write it.', '--show-content', ...at(provider)]);
+      await terminal.waitForOutput('what the model writes now is the file');
+      terminal.pause();
 
-    await waitFor('the whole file', () => machine.exists('a.txt'));
-    expect(String(await machine.read('a.txt'))).toBe(TEXT);
-    expect(terminal.output()).not.toContain('Created a.txt');
+      await waitFor('the whole file', () => machine.exists('a.txt'));
+      expect(String(await machine.read('a.txt'))).toBe(TEXT);
+      expect(terminal.output()).not.toContain('Created a.txt');
 
-    terminal.resume();
-    const ended = await terminal.finished;
-    expect(ended.exitCode, ended.output.slice(-2000)).toBe(0);
-    expect(ended.output).toContain('Created a.txt: 60,000 lines');
-    // Every line is shown or counted, in order.
-    const output = ended.output.replaceAll('\r\n', '\n');
-    const counts = [...output.matchAll(new RegExp(LEFT_OUT, 'gu'))].map((match) =>
-      Number(match[1]?.replaceAll(',', '')),
-    );
-    const shown = [...output.matchAll(/^a line of the document with number (\d{6})$/gmu)].map(
-      (match) => Number(match[1]),
-    );
-    expect(counts.length).toBeGreaterThan(0);
-    expect(shown).toEqual(shown.toSorted((one, other) => one - other));
-    expect(shown.at(-1)).toBe(LINES);
-    // The line at which it stopped is begun, and its rest is among those that were left out.
-    const missing = LINES - shown.length;
-    const counted = counts.reduce((sum, count) => sum + count, 0);
-    expect(Math.abs(missing - counted)).toBeLessThanOrEqual(counts.length);
-  });
+      terminal.resume();
+      const ended = await terminal.finished;
+      expect(ended.exitCode, ended.output.slice(-2000)).toBe(0);
+      expect(ended.output).toContain('Created a.txt: 60,000 lines');
+      // Every line is shown or counted, in order.
+      const output = ended.output.replaceAll('\r\n', '\n');
+      const counts = [...output.matchAll(new RegExp(LEFT_OUT, 'gu'))].map((match) =>
+        Number(match[1]?.replaceAll(',', '')),
+      );
+      const shown = [...output.matchAll(/^a line of the document with number (\d{6})$/gmu)].map(
+        (match) => Number(match[1]),
+      );
+      expect(counts.length).toBeGreaterThan(0);
+      expect(shown).toEqual(shown.toSorted((one, other) => one - other));
+      expect(shown.at(-1)).toBe(LINES);
+      // The line at which it stopped is begun, and its rest is among those that were left out.
+      const missing = LINES - shown.length;
+      const counted = counts.reduce((sum, count) => sum + count, 0);
+      expect(Math.abs(missing - counted)).toBeLessThanOrEqual(counts.length);
+    },
+  );
 
   for (const [face, tags] of [
     ['rich', []],

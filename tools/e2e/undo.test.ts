@@ -87,9 +87,7 @@ describe('R246: orion undo', () => {
     });
   });
 
-  test.concurrent('refuses after a later edit; --force keeps that version, too', async ({
-    machine,
-  }) => {
+  longTest('refuses after a later edit; --force keeps that version, too', async ({ machine }) => {
     await machine.write('a.txt', 'old\n');
     await write(machine, 'a.txt', 'new\n', 'append');
     await machine.write('a.txt', 'mine');

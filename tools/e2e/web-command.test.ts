@@ -8,12 +8,12 @@ import { test } from './support/test.ts';
 
 const TOKEN = { ORION_SERVER_TOKEN: SERVER_TOKEN };
 
-test.concurrent.for([
-  ['on loopback', []],
-  ['on all addresses', ['--host', '0.0.0.0']],
-] as const)(
-  '%s: prints a link that works once, and ends what was logged in with it',
-  async ([, args], { machine }) => {
+for (const [where, args, tags] of [
+  ['on loopback', [], []],
+  ['on all addresses', ['--host', '0.0.0.0'], ['long']],
+] as const) {
+  const title = `${where}: prints a link that works once, and ends what was logged in with it`;
+  test.concurrent(title, { tags: [...tags] }, async ({ machine }) => {
     const { ask, url } = await serve(machine, args);
     const { stdout, exitCode } = await machine.run(['web'], { env: TOKEN });
     expect(exitCode).toBe(0);
@@ -30,8 +30,8 @@ test.concurrent.for([
     const ended = await machine.run(['web', '--sign-out-all', '--json'], { env: TOKEN });
     expect(JSON.parse(ended.stdout)).toEqual({ version: 1, signedOut: true });
     expect((await ask('/api/turns', { token })).status).toBe(401);
-  },
-);
+  });
+}
 
 test.concurrent('finds the token that the server keeps, and says when no server runs', async ({
   machine,
