@@ -40,7 +40,7 @@ describe('the receipt as one line (R245)', () => {
     [
       'a text that may be thinking',
       { warnings: ['opens_with_thinking'] },
-      'warning: opens_with_thinking (it begins with <think>, and nothing shows that this is not part of it)',
+      'warning: opens_with_thinking (it begins with a tag such as <think>, and nothing shows that this is not part of it)',
       true,
     ],
     ['a line ending', { final_newline_added: true }, 'last line ended', false],

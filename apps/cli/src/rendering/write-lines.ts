@@ -36,7 +36,8 @@ const NO_UNDO_RECORD = 'no_undo_record';
 
 /** What a warning means, where its name does not say it. */
 const MEANINGS: Readonly<Record<string, string>> = {
-  opens_with_thinking: 'it begins with <think>, and nothing shows that this is not part of it',
+  opens_with_thinking:
+    'it begins with a tag such as <think>, and nothing shows that this is not part of it',
   finalized_by_hand: 'the model had not ended it, so text may be missing at its end',
   joined_without_newline:
     'the file did not end with a newline, so its last line goes on with the new text',

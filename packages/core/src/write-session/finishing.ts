@@ -114,7 +114,7 @@ function unopenedThinking(
   const [{ text: first } = { text: '' }] = fences.firstLines;
   const { behindThinking: behind } = fences;
   if (!session.thinkTags || behind === null) return null;
-  const text = first === behind.text ? first : `${first}\n${behind.text}`;
+  const text = first.startsWith(behind.text) ? behind.text : `${first}\n${behind.text}`;
   return { text, contentStart: behind.start };
 }
 

@@ -14,7 +14,13 @@ import { endUndecided, readUndecided, undecidedReading } from './reading/undecid
 import { chooseAnchor } from './text/seams/anchor.ts';
 import { createBridgeReader } from './text/seams/bridge.ts';
 import { quotedText } from './text/prompts.ts';
-import { createThinkReader, endThink, holdsThinkEnd, readThink } from './text/think-block.ts';
+import {
+  createThinkReader,
+  endThink,
+  holdsThinkEnd,
+  opensThinkBlock,
+  readThink,
+} from './text/think-block.ts';
 import type { ThinkPart } from './text/think-block.ts';
 
 /** A message starts. How it is read depends on what it replies to and on what is saved. */
@@ -39,7 +45,7 @@ function mayBeOpened({ session: { summary, reading } }: Step): boolean {
 function mayThinkAloud(step: Step, prefilled: boolean): boolean {
   const { thinkTags, reading } = step.session;
   if (!thinkTags || prefilled) return false;
-  if (reading.kind === 'seam') return !quotedText(reading.anchor).trimStart().startsWith('<think>');
+  if (reading.kind === 'seam') return !opensThinkBlock(quotedText(reading.anchor));
   return reading.kind !== 'direct' && reading.kind !== 'none';
 }
 

@@ -38,7 +38,26 @@ describe('R275: a closing tag that no block in the text opened', () => {
     }
   });
 
+  it.each(['</think>', '</thought>', '</seed:think>'])(
+    'is found before the text on its line, too: %s',
+    (tag) => {
+      const message = `The user wants a file – so\nI write it.${tag}const a = 1;\nrest\nDONE`;
+      for (const pieces of [[message], unitsOf(message)]) {
+        const harness = thinkingHarness({ target: 'a.ts' });
+        harness.message(pieces);
+        expect(harness.record.question).toMatchObject({
+          kind: 'lead',
+          text: `The user wants a file – so\nI write it.${tag}`,
+        });
+        harness.message(`I drop it.${tag}DROP`);
+        expect(harness.file).toBe('const a = 1;\nrest\n');
+      }
+    },
+  );
+
   it.each([
+    ['a program quotes it', "const close = '</think>';\nrest\n", true],
+    ['a line opens it', 'if (<think>a</think>b)\nrest\n', true],
     ['nothing follows it', REASONING, true],
     ['the model has another field for its reasoning', `${REASONING}rest\n`, false],
     ['it is within a line', 'Write </think> and go on.\nrest\n', true],
@@ -118,6 +137,42 @@ describe('R275: a model whose template opens the block, message after message', 
   });
 });
 
+describe('R275: the tags of other models', () => {
+  it.each([
+    ['<thinking>\n', '\n</thinking>\n\n'],
+    ['<thought>\n', '\n</thought>\n'],
+    ['<reasoning>', '</reasoning>\n'],
+    ['<seed:think>', '</seed:think>'],
+    ['[THINK]', '[/THINK]'],
+    ['◁think▷', '◁/think▷'],
+    ['<|START_THINKING|>', '<|END_THINKING|>'],
+    ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
+    ['<|channel|>', 'final<|message|>'],
+    ['<|channel>thought\n', '<channel|>'],
+  ])('%j and %j are read in each message', async (open, close) => {
+    for (const divided of [(text: string) => [text], unitsOf]) {
+      const harness = thinkingHarness();
+      const dressed = (text: string): readonly string[] =>
+        divided(`${open}I write DONE.\nDONE\nThat is it.${close}${text}`);
+      harness.message(dressed('const a = 1;\nDONE\nconst b = 2;\n'), { kind: 'length' });
+      harness.message(dressed('const a = 1;\nDONE\nconst b = 2;\nAll of it is done.\n'));
+      await harness.wait(2_000);
+      harness.message(dressed('DONE'));
+      await harness.wait(2_000);
+      expect(harness.file).toBe('const a = 1;\nDONE\nconst b = 2;\nAll of it is done.\n');
+      expect(receiptNotesOf(harness.session)).toMatchObject({ thinking_set_aside: true });
+      expect(harness.aside.startsWith(open)).toBe(true);
+    }
+  });
+
+  it('are text within a file', () => {
+    const harness = thinkingHarness();
+    const text = 'a\n[THINK]b[/THINK]c\n<|channel|>final<|message|>\n';
+    harness.message(`${text}DONE`);
+    expect([harness.file, harness.record.question]).toEqual([text, undefined]);
+  });
+});
+
 describe('R275: a think block that opens the content of a file', () => {
   it.each([
     ['as it comes', `${BLOCK}  rest\nDONE`, BLOCK, '  rest\n'],
@@ -146,7 +201,7 @@ describe('R275: a think block that opens the content of a file', () => {
     }
   });
 
-  it.each(['<a>\n', '\n  a\n', ' <thinking>\n'])(
+  it.each(['<a>\n', '\n  a\n', ' <thinkers>\n'])(
     'ends at its own marker where no block opens it: %j',
     (text) => {
       const message = `${text}DONE 7f3a\nFor the person.\n`;

@@ -1,4 +1,4 @@
-import { endsThinkBlock, holdsThinkTag } from './think-block.ts';
+import { endsThinkBlock, holdsThinkTag, textBehindThinkEnd } from './think-block.ts';
 import { closesFence, parseFenceLine, trimLine, type FenceLine } from './lines.ts';
 
 /** Code units of a line that the ledger keeps; a longer line is not a fence. */
@@ -20,7 +20,7 @@ export type FenceLedger = {
   readonly lastFence: FenceMark | null;
   /** A line before the first closing one holds the opening tag of a think block. */
   readonly opensThinking: boolean;
-  /** The first line that ends with the closing tag of a block that no line opened, and the start of the text after it. */
+  /** The first line up to the closing tag of a block that no line opened, and the start of the text after it. */
   readonly behindThinking: { readonly text: string; readonly start: number } | null;
   readonly fenceCount: number;
   /** The fences that are open after the last complete line, outermost first, at most 8 deep. */
@@ -92,13 +92,8 @@ export function noteLine(draft: FenceDraft, mark: LineMark): void {
   if (draft.firstLines.length < FIRST_LINES) draft.firstLines.push(mark);
   const before = draft.lastLines.at(-1);
   draft.opensThinking ||= holdsThinkTag(mark.text);
-  if (
-    draft.behindThinking === null &&
-    !draft.opensThinking &&
-    before !== undefined &&
-    endsThinkBlock(before.text)
-  )
-    draft.behindThinking = { text: before.text, start: mark.start };
+  if (draft.behindThinking === null && !draft.opensThinking)
+    draft.behindThinking = behindThinking(before, mark);
   draft.lastLines.push(mark);
   if (!hasFence(mark)) return;
   draft.fenceCount += 1;
@@ -119,6 +114,17 @@ export function noteLine(draft: FenceDraft, mark: LineMark): void {
     if (draft.open.length === 0) draft.closedCount += 1;
   }
   // A fence of another kind, or a shorter one, is text within the innermost.
+}
+
+function behindThinking(
+  before: LineMark | undefined,
+  { text, start }: LineMark,
+): FenceLedger['behindThinking'] {
+  if (before !== undefined && endsThinkBlock(before.text)) return { text: before.text, start };
+  const end = textBehindThinkEnd(text);
+  if (end === null) return null;
+  const reasoning = text.slice(0, end);
+  return { text: reasoning, start: start + Buffer.byteLength(reasoning) };
 }
 
 function hasFence(mark: LineMark): mark is FenceMark {

@@ -1,5 +1,6 @@
 /**
- * Separates the reasoning that a model writes into its text, between `<think>` and `</think>`, from the text (R275).
+ * Separates the reasoning that a model writes into its text, between `<think>` and `</think>` or other tags, from the
+ * text (R275).
  *
  * Invariants
  * K1  Only a block that opens the message counts, except for blanks before it: anywhere else the tags are text. Where
@@ -13,7 +14,7 @@ import { inkStartOf } from '@orion/contracts';
 export type ThinkReader =
   /** `held`: the possible beginning of a tag. */
   | { readonly phase: 'before'; readonly held: string; readonly mayBeOpened: boolean }
-  | { readonly phase: 'inside'; readonly held: string }
+  | { readonly phase: 'inside'; readonly held: string; readonly close: string }
   /** `held`: all of the message, which is text unless a closing tag comes; `tagStart`: the beginning of one at its end. */
   | { readonly phase: 'unopened'; readonly held: string; readonly tagStart: string }
   /** `held`: the indentation of the first line; `isNewLine`: whether a line ending has followed the block. */
@@ -26,8 +27,22 @@ export type ThinkPart = {
   readonly text: string;
 };
 
-const OPEN = '<think>';
-const CLOSE = '</think>';
+/** Of most models that reason in their text. The template of some of them contains the opening tag. */
+const NAMES = ['think', 'thinking', 'thought', 'reasoning', 'seed:think'];
+const NAMED = NAMES.map((name) => ({ open: `<${name}>`, close: `</${name}>` }));
+const TAGS = [
+  ...NAMED,
+  // Magistral, Kimi and Command
+  { open: '[THINK]', close: '[/THINK]' },
+  { open: '◁think▷', close: '◁/think▷' },
+  { open: '<|START_THINKING|>', close: '<|END_THINKING|>' },
+  // gpt-oss, which writes its text into the channel `final`, and Gemma
+  { open: '<|channel|>', close: 'final<|message|>' },
+  { open: '<|channel>', close: '<channel|>' },
+];
+const NAMED_ENDS = NAMED.map(({ close }) => close);
+const NAMED_OPENING = new RegExp(`<(?:${NAMES.join('|')})>`, 'u');
+const END_BEFORE_TEXT = new RegExp(`</(?:${NAMES.join('|')})>(?=\\S)`, 'u');
 /** More blanks than this before a tag or the first line are text. */
 const HELD_LIMIT = 4_096;
 /** More than this without a closing tag is text, also of a model whose template opens the block. */
@@ -40,20 +55,28 @@ export function createThinkReader(mayBeOpened: boolean): ThinkReader {
 
 /** Whether the first non-blank line begins a block. */
 export function opensThinkBlock(line: string): boolean {
-  return line.startsWith(OPEN, inkStartOf(line));
+  const start = inkStartOf(line);
+  return TAGS.some(({ open }) => line.startsWith(open, start));
 }
 
 /** Whether a line ends with the closing tag; text stands before it where the template of a model opens the block. */
 export function endsThinkBlock(line: string): boolean {
-  return line.endsWith(CLOSE);
+  return line.endsWith('>') && NAMED_ENDS.some((close) => line.endsWith(close));
+}
+
+/** Where text follows the closing tag in a line; null in a sentence or a program about the tag, which quotes it. */
+export function textBehindThinkEnd(line: string): number | null {
+  const match = END_BEFORE_TEXT.exec(line);
+  if (match === null || /[\s"'`(=|“‘«「]/u.test(line.charAt(match.index - 1))) return null;
+  return match.index + match[0].length;
 }
 
 export function holdsThinkTag(line: string): boolean {
-  return line.includes(OPEN);
+  return NAMED_OPENING.test(line);
 }
 
 export function holdsThinkEnd(text: string): boolean {
-  return text.includes(CLOSE);
+  return NAMED_ENDS.some((close) => text.includes(close));
 }
 
 export function readThink(reader: ThinkReader, text: string): ThinkPart {
@@ -61,7 +84,7 @@ export function readThink(reader: ThinkReader, text: string): ThinkPart {
     case 'before':
       return readBefore(reader.held + text, reader.mayBeOpened);
     case 'inside':
-      return readInside(reader.held + text);
+      return readInside(reader.held + text, reader.close);
     case 'unopened':
       return readUnopened(reader.held, reader.tagStart, text);
     case 'between':
@@ -93,24 +116,26 @@ export function endThink(reader: ThinkReader): { readonly block: string; readonl
 
 function readBefore(held: string, mayBeOpened: boolean): ThinkPart {
   const start = inkStartOf(held);
-  const isLong = start > HELD_LIMIT;
-  if (!isLong && held.startsWith(OPEN, start)) {
-    const end = start + OPEN.length;
-    const inside = readInside(held.slice(end));
-    return { ...inside, block: held.slice(0, end) + inside.block };
+  if (start <= HELD_LIMIT) {
+    const tags = TAGS.find(({ open }) => held.startsWith(open, start));
+    if (tags !== undefined) {
+      const end = start + tags.open.length;
+      const inside = readInside(held.slice(end), tags.close);
+      return { ...inside, block: held.slice(0, end) + inside.block };
+    }
+    if (TAGS.some(({ open }) => open.startsWith(held.slice(start))))
+      return { reader: { phase: 'before', held, mayBeOpened }, block: '', text: '' };
   }
-  if (!isLong && OPEN.startsWith(held.slice(start)))
-    return { reader: { phase: 'before', held, mayBeOpened }, block: '', text: '' };
   return mayBeOpened
     ? readUnopened('', '', held)
     : { reader: { phase: 'none' }, block: '', text: held };
 }
 
-function readInside(held: string): ThinkPart {
-  const close = held.indexOf(CLOSE);
-  if (close !== -1) return readClosed(held, close + CLOSE.length);
-  const safe = held.length - tagBegun(held);
-  const reader = { phase: 'inside', held: held.slice(safe) } as const;
+function readInside(held: string, close: string): ThinkPart {
+  const end = endOfTag(held, [close]);
+  if (end !== null) return readClosed(held, end);
+  const safe = held.length - tagBegun(held, [close]);
+  const reader = { phase: 'inside', held: held.slice(safe), close } as const;
   return { reader, block: held.slice(0, safe), text: '' };
 }
 
@@ -118,11 +143,11 @@ function readInside(held: string): ThinkPart {
 function readUnopened(before: string, tagStart: string, text: string): ThinkPart {
   const fresh = tagStart + text;
   const held = before + text;
-  const close = fresh.indexOf(CLOSE);
-  const end = held.length - fresh.length + close + CLOSE.length;
-  if (close !== -1 && end <= UNOPENED_LIMIT) return readClosed(held, end);
+  const closed = endOfTag(fresh, NAMED_ENDS);
+  const end = closed === null ? Infinity : held.length - fresh.length + closed;
+  if (end <= UNOPENED_LIMIT) return readClosed(held, end);
   if (held.length > UNOPENED_LIMIT) return { reader: { phase: 'none' }, block: '', text: held };
-  const begun = fresh.slice(fresh.length - tagBegun(fresh));
+  const begun = fresh.slice(fresh.length - tagBegun(fresh, NAMED_ENDS));
   return { reader: { phase: 'unopened', held, tagStart: begun }, block: '', text: '' };
 }
 
@@ -132,11 +157,20 @@ function readClosed(held: string, end: number): ThinkPart {
   return { ...between, block: held.slice(0, end) + between.block };
 }
 
-/** The length of the end of `text` that may be the beginning of the closing tag. */
-function tagBegun(text: string): number {
-  let length = Math.min(CLOSE.length - 1, text.length);
-  while (!text.endsWith(CLOSE.slice(0, length))) length -= 1;
-  return length;
+/** The end of the first of these tags that is complete; null if none is. */
+function endOfTag(text: string, tags: readonly string[]): number | null {
+  const ends = tags.flatMap((tag) => (text.includes(tag) ? [text.indexOf(tag) + tag.length] : []));
+  return ends.length === 0 ? null : Math.min(...ends);
+}
+
+/** The length of the end of `text` that may be the beginning of one of these tags. */
+function tagBegun(text: string, tags: readonly string[]): number {
+  const lengths = tags.map((tag) => {
+    let length = Math.min(tag.length - 1, text.length);
+    while (!text.endsWith(tag.slice(0, length))) length -= 1;
+    return length;
+  });
+  return Math.max(...lengths);
 }
 
 function readBetween(before: string, isBehindNewLine: boolean, text: string): ThinkPart {
