@@ -51,6 +51,7 @@ describe('R097: a reply of corrections', () => {
         [2, ' '],
       ],
     ],
+    ['the tokens of a chat template behind it', '#1: é<|im_end|>', [[1, 'é']]],
     [
       'lines that end in CRLF',
       '#1: é\r\n#2: ü\r\n',
@@ -80,6 +81,9 @@ describe('R097: a reply of corrections', () => {
     const asked = [place(1, 'x\nconst s = "caf', ' au lait"\n')];
     expect(replacements('#1: const s = "café au lait"', asked)).toEqual([[1, 'é']]);
     expect(replacements('#1: const s = "caf au lait"', asked)).toEqual([[1, '']]);
+    expect(replacements('#1: const s = "café au lait"</s>', asked)).toEqual([[1, 'é']]);
+    const token = [place(1, 'const s = "caf', '<|im_end|>')];
+    expect(replacements('#1: const s = "café<|im_end|>', token)).toEqual([[1, 'é']]);
     expect(replacements('#1: é', asked)).toEqual([[1, 'é']]);
   });
 

@@ -1,4 +1,5 @@
 import type { InvalidPlace, TextCorrection } from '@orion/contracts';
+import { withoutTokensAtEnd } from '../write-session/text/chat-tokens.ts';
 
 /**
  * Reads the reply to a question about invalid places (prompt P9): lines `#<n>: <replacement>`.
@@ -59,8 +60,11 @@ function withAnswer(
   const match = line === null ? null : ANSWER.exec(line);
   const place = places.find(({ index }) => index === Number(match?.[1]));
   if (match === null || place === undefined) return answers;
-  const written = match[2] ?? '';
-  const text = withoutContext(written.endsWith('\r') ? written.slice(0, -1) : written, place);
+  const answer = match[2] ?? '';
+  const written = answer.endsWith('\r') ? answer.slice(0, -1) : answer;
+  const quoted = withoutContext(written, place);
+  // The context may end with a token of a chat template; the answer does not.
+  const text = quoted === written ? withoutContext(withoutTokensAtEnd(written), place) : quoted;
   // Half a character or U+0000 would be just as invalid, and the quoted question does not answer it.
   if (!text.isWellFormed() || text.includes('\0') || text.includes(markOf(place))) return answers;
   return new Map(answers).set(place.index, text);

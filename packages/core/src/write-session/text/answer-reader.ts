@@ -3,11 +3,12 @@
  *
  * Invariants
  * A1  The reading depends on the reply alone, not on how it was divided.
- * A2  Only an offered choice is an answer, and only if everything else in the reply is talk.
+ * A2  Only an offered choice is an answer, and only if everything else in the reply is talk, or tokens and labels.
  * A3  Memory is bounded by `HELD_LIMIT` and one more text; once `canStillBeAnswer` is false it stays false.
  * A4  A reply that starts with the anchor continues the file, whatever it ends with.
  */
 import { inkEndOf, inkStartOf, isBlankCode } from '@orion/contracts';
+import { isLabel, undressed, withoutTags } from './chat-tokens.ts';
 import { isBlankLine, isChatLine, parseFenceLine, stripIndentation, trimLine } from './lines.ts';
 import type { Anchor } from './seams/anchor.ts';
 
@@ -157,16 +158,16 @@ function withoutEnding(answers: readonly Word[]): readonly Word[] {
 
 /** Null if a reply with this line cannot be an answer. */
 function withLine(offer: AnswerOffer, said: Said, line: string): Said | null {
-  if (isBlankLine(line))
-    return said.talkLines === 0 ? said : { ...said, talk: `${said.talk}${line}\n` };
-  const text = stripIndentation(trimLine(line));
+  const bare = undressed(line);
+  if (bare === '') return said.talkLines === 0 ? said : { ...said, talk: `${said.talk}${line}\n` };
+  const text = stripIndentation(bare);
   if (text.length > LINE_LIMIT) return null;
   if (parseFenceLine(text) !== null)
     return said.fences === MAX_FENCES ? null : { ...said, fences: said.fences + 1 };
   const answer = isDenied(said.lastTalk) ? null : answerIn(offer, text);
   const answers = answer === null ? said.answers : [...said.answers, answer.word];
   if (answers.length > MAX_ANSWERS) return null;
-  const talk = answer === null ? trimLine(line) : answer.talk;
+  const talk = answer === null ? bare : answer.talk;
   if (talk === '') return { ...said, answers, lastTalk: '' };
   if (!isTalk(talk)) return null;
   const talkLength = said.talkLength + talk.length;
@@ -187,12 +188,14 @@ function answerIn(
   line: string,
 ): { readonly word: Word; readonly talk: string } | null {
   const core = bareSentence(line);
-  const whole = wordOf(offer, core);
+  const whole = wordOf(offer, core) ?? wordOf(offer, bareSentence(withoutTags(line)));
   if (whole !== null) return { word: whole, talk: '' };
   const start = lastSentence(core);
   if (start === 0) return null;
   const talk = core.slice(0, start);
   const word = wordOf(offer, bareSentence(core.slice(start)));
+  if (word !== null && !isTalk(talk) && isLabel(talk.replace(/[:：]$/u, '')))
+    return { word, talk: '' };
   return word === null || !word.isExact || !isTalk(talk) || isDenied(talk) ? null : { word, talk };
 }
 
@@ -268,7 +271,7 @@ function startsWithAnchor(reply: string, anchor: Anchor | null): boolean {
   const expected = anchor.lines.filter((line) => !isBlankLine(line));
   for (const [start, line] of lines.entries()) {
     if (beginsAt(lines, start, expected, anchor.openLine)) return true;
-    if (!isTalk(line) && parseFenceLine(line) === null) return false;
+    if (undressed(line) !== '' && !isTalk(line) && parseFenceLine(line) === null) return false;
   }
   return false;
 }

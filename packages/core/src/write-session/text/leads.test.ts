@@ -17,6 +17,36 @@ function leadOf(text: string, kind: TargetKind = 'prose', target = 'src/notes.x'
   return [lead.text, Buffer.from(text).subarray(lead.contentStart).toString()];
 }
 
+describe('R271: the head of a message that a server left in the text', () => {
+  test.each([
+    '<|im_start|>assistant',
+    '<|start_header_id|>assistant<|end_header_id|>',
+    '<|assistant|>',
+    '<start_of_turn>model',
+    '<｜Assistant｜>',
+    '[/INST]',
+    '<answer>',
+  ])('%j', (head) => {
+    for (const kind of KINDS) {
+      expect(leadOf(`${head}\n${TEXT}`, kind)).toEqual([head, TEXT]);
+      expect(leadOf(`${head}\n\n${TEXT}`, kind)).toEqual([head, TEXT]);
+      expect(leadOf(head, kind)).toBeNull();
+    }
+  });
+
+  test('a role without tokens, where it is a paragraph of its own', () => {
+    expect(leadOf(`assistant\n\n${TEXT}`)).toEqual(['assistant', TEXT]);
+    expect(leadOf(`assistant\n${TEXT}`)).toBeNull();
+  });
+
+  test.each(['<|im_start|>user', '<answers>', '<s>x</s>', 'model', 'Assistant:', '<html>'])(
+    '%j is none',
+    (line) => {
+      expect(leadOf(`${line}\n\n${TEXT}`)).toBeNull();
+    },
+  );
+});
+
 describe('R271: a lead that opens with a phrase', () => {
   test.each([
     'Sure!',

@@ -10,6 +10,7 @@
 import { wholeFenceLedger } from './content-summary.ts';
 import type { ContentSummary } from './content-summary.ts';
 import type { FenceLedger, LineMark } from './fence-ledger.ts';
+import { isTemplateLine } from './chat-tokens.ts';
 import { isChatLine } from './lines.ts';
 import type { FenceLine } from './lines.ts';
 import { opensLikeLead } from './talk-phrases.ts';
@@ -41,7 +42,15 @@ export function findLead(summary: ContentSummary, target: LeadTarget): Lead | nu
 
 export function leadOf({ firstLines }: FenceLedger, target: LeadTarget): Lead | null {
   const [first, second, third] = firstLines;
-  if (first === undefined || !mayBeLead(first, target.kind)) return null;
+  if (first === undefined) return null;
+  // A role without its tokens may be a word of the file.
+  if (
+    second !== undefined &&
+    isTemplateLine(first.text) &&
+    (first.text !== 'assistant' || isOwnParagraph(first, second))
+  )
+    return { text: first.text, lines: 1, contentStart: second.start };
+  if (!mayBeLead(first, target.kind)) return null;
   // Talk in two paragraphs: the second announces the text, or continues the first.
   if (
     second !== undefined &&

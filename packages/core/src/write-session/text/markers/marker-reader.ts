@@ -19,6 +19,7 @@
 import { inkEndOf, isBlankOrLineFeed } from '@orion/contracts';
 import type { EndCandidate } from '@orion/contracts';
 import type { FencesAtEnd } from '../fence-decision.ts';
+import { withoutTokensAtEnd } from '../chat-tokens.ts';
 import { trimLine } from '../lines.ts';
 import {
   afterMarker,
@@ -363,7 +364,8 @@ function nearMiss(
   const isTerminated = recent.includes('\n', inkEnd);
   const textEnd = textEndBefore(recent.slice(0, lineStart), isAll && contentBytes > 0, atLineStart);
   // A message that is DONE alone, in the content's open line, is joined to the text there.
-  const isJoined = isMessage && !atLineStart && !isTerminated && isBareDone(line);
+  const isJoined =
+    isMessage && !atLineStart && !isTerminated && isBareDone(withoutTokensAtEnd(line));
   const text = isJoined
     ? line
     : nearMissOf({

@@ -40,9 +40,6 @@ describe('R021: near misses', () => {
     'DONE DONE',
     'DONEDONE',
     '**DONE** DONE 7f3a DONE.',
-    'DONE</s>',
-    'DONE<|im_end|>',
-    '<answer>DONE</answer>',
     '<result>DONE 7f3a</result>',
     'Done',
     'Done.',
@@ -97,6 +94,35 @@ describe('R021: near misses', () => {
     expect(nearMiss('lastdone', open)).toBeNull();
     expect(nearMiss('}DONE 7F3A', open)).toBe('DONE 7F3A');
     expect(nearMiss('x = 1; DONE 7F3A', open)).toBe(' DONE 7F3A');
+  });
+
+  test.each([
+    'DONE</s>',
+    'DONE<|im_end|>',
+    'DONE 7f3a<|im_end|>',
+    'DONE <|eot_id|></s>',
+    'DONE<|END_OF_TURN_TOKEN|>',
+    'DONE<｜end▁of▁sentence｜>',
+    '**DONE**<turn|>',
+    '<answer>DONE</answer>',
+    '<|im_end|>',
+    ' </s> <eos>',
+    '[|endofturn|]',
+    '</answer>',
+  ])('%j is one, in whole, with its tokens', (line) => {
+    expect(nearMiss(line)).toBe(line);
+    expect(nearMiss(line, open)).toBe(line);
+  });
+
+  test('tokens of a chat template at the end of a line, with what stands before them', () => {
+    expect(nearMiss('last line<|im_end|>')).toBe('<|im_end|>');
+    expect(nearMiss('last line <|eot_id|> </s>', open)).toBe(' <|eot_id|> </s>');
+    expect(nearMiss('x = 1; DONE</s>')).toBe(' DONE</s>');
+    expect(nearMiss('x = 1;DONE<｜end▁of▁sentence｜>', open)).toBe('DONE<｜end▁of▁sentence｜>');
+    expect(nearMiss('I hope this helps!<turn|>', paragraph)).toBe('I hope this helps!<turn|>');
+    expect(nearMiss('I hope this helps!<turn|>')).toBe('<turn|>');
+    for (const text of ['<s>old</s>', 'a[1]', '<|>', '<b>', 'f<|x', 'a < b', '<|im_end|>.'])
+      expect(nearMiss(text, open)).toBeNull();
   });
 
   test('no part of a repeated DONE stays', () => {

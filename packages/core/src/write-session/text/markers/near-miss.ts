@@ -6,6 +6,7 @@
  * N2  A near miss is always the end of a line, so that the content before it can be kept.
  * N3  A longer word, and a sentence on its own line that ends in DONE, are not near misses.
  */
+import { withoutTags, withoutTokensAtEnd } from '../chat-tokens.ts';
 import { closesFence, isChatLine, parseFenceLine, stripIndentation, trimLine } from '../lines.ts';
 import type { FenceLine } from '../lines.ts';
 import { opensLikeClosingRemark } from '../talk-phrases.ts';
@@ -46,9 +47,19 @@ export type LastLine = {
 
 /**
  * The end of the last non-blank line, if it may not belong to the file. On an unterminated line the text before a DONE
- * stays in the file if it is more than decoration; otherwise the near miss is the whole line with its indentation.
+ * stays in the file if it is more than decoration; otherwise the near miss is the whole line with its indentation. Tokens
+ * of a chat template at the end are one, too, with what stands before them.
  */
 export function nearMissOf(line: LastLine): string | null {
+  const found = nearMissIn(line);
+  const text = found === null ? withoutTokensAtEnd(line.text) : line.text;
+  if (text === line.text) return found;
+  const before =
+    line.isWhole && isBareDone(text) ? text : nearMissIn({ ...line, text, isTerminated: false });
+  return line.text.slice(text.length - (before ?? '').length);
+}
+
+function nearMissIn(line: LastLine): string | null {
   const joined = line.isTerminated ? null : joinedDone(line.text);
   const whole = line.isWhole ? wholeNearMiss(line) : null;
   const apart = line.isTerminated ? null : (APART.exec(line.text)?.[1] ?? null);
@@ -72,9 +83,6 @@ export function isClosingRemark(line: string): boolean {
   return isChatLine(line) && opensLikeClosingRemark(line.replace(/^[*_]+/u, ''));
 }
 
-/** Such as `</s>`, `<|im_end|>` or `<answer>`: from chat templates, and from models that wrap answers in tags. */
-const TAG = /<[|/]?[A-Za-z][\w-]{0,15}[|/]?>/gu;
-
 /** Takes a whole line. */
 function decoratedDone(line: string): string | null {
   const trimmed = trimLine(line);
@@ -82,7 +90,7 @@ function decoratedDone(line: string): string | null {
   const text = stripIndentation(trimmed).replace(REPEATED, '');
   if (text.length > 2 * (2 * DECORATION_LIMIT) + 9) return null;
   if (BARE.test(trimmed)) return null;
-  if (BARE.test(trimLine(text.replaceAll(TAG, '')))) return trimmed;
+  if (BARE.test(trimLine(withoutTags(text)))) return trimmed;
   return isDecorated(text) || isCapitalised(text) ? trimmed : null;
 }
 

@@ -1,7 +1,11 @@
+import { isTemplateLine } from '../chat-tokens.ts';
 import { isBlankLine, isChatLine, parseFenceLine, trimLine } from '../lines.ts';
 import type { FenceLine } from '../lines.ts';
 
-/** The text before the repetition: at most two chat lines, then one fence or echoed tag (§1.4a rule 4). */
+/**
+ * The text before the repetition: at most two chat lines or lines of a chat template, then one fence or echoed tag
+ * (§1.4a rule 4).
+ */
 export type Preamble = {
   /** Unchanged, from its first non-blank line on. */
   readonly text: string;
@@ -32,7 +36,8 @@ export function extendPreamble(preamble: Preamble, line: string, tagId: string):
   const fence = parseFenceLine(line);
   if (fence !== null) return { ...preamble, text, fence };
   if (isOpeningTag(line, tagId)) return { ...preamble, text, hasTag: true };
-  if (preamble.chatLines === MAX_CHAT_LINES || !isChatLine(line)) return null;
+  const isChat = isChatLine(line) || isTemplateLine(line);
+  if (preamble.chatLines === MAX_CHAT_LINES || !isChat) return null;
   return { ...preamble, text, chatLines: preamble.chatLines + 1 };
 }
 
