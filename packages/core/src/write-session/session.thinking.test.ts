@@ -139,9 +139,6 @@ describe('R275: a model whose template opens the block, message after message', 
 
 describe('R275: the tags of other models', () => {
   it.each([
-    ['<thinking>\n', '\n</thinking>\n\n'],
-    ['<thought>\n', '\n</thought>\n'],
-    ['<reasoning>', '</reasoning>\n'],
     ['<seed:think>', '</seed:think>'],
     ['[THINK]', '[/THINK]'],
     ['◁think▷', '◁/think▷'],
@@ -163,6 +160,35 @@ describe('R275: the tags of other models', () => {
       expect(receiptNotesOf(harness.session)).toMatchObject({ thinking_set_aside: true });
       expect(harness.aside.startsWith(open)).toBe(true);
     }
+  });
+
+  it.each(['thinking', 'thought', 'reasoning'])(
+    'are asked about where a file may begin with them: <%s>',
+    async (name) => {
+      for (const divided of [(text: string) => [text], unitsOf]) {
+        for (const answer of ['DROP', 'KEEP']) {
+          const harness = thinkingHarness();
+          const block = `<${name}>\nI write it.\n</${name}>\n`;
+          harness.message(divided(`${block}rest\nDONE`));
+          expect(harness.record.question).toMatchObject({
+            kind: 'lead',
+            text: `<${name}>\n</${name}>`,
+          });
+          harness.message(divided(`${block}${answer}`));
+          await harness.wait(2_000);
+          expect(harness.file).toBe(answer === 'KEEP' ? `${block}rest\n` : 'rest\n');
+        }
+      }
+    },
+  );
+
+  it.each([
+    ['opened within the file', '<list>\n<reasoning>\na\n</reasoning>\n</list>\n'],
+    ['not closed', '<thinking>\na\n'],
+  ])('are no question where they are %s', (_where, text) => {
+    const harness = thinkingHarness();
+    harness.message(`${text}DONE`);
+    expect(harness.file).toBe(text);
   });
 
   it('are text within a file', () => {

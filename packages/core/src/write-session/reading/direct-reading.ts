@@ -65,7 +65,7 @@ export function directReading(
       contentLines: summary.lineFeeds + leadingBlanks.split('\n').length - 1,
     }),
     converter: createConverter(conversion, summary.openLine.endsWith('\r')),
-    thinking: thinkTags && summary.bytes === 0 ? createThinkReader(false) : null,
+    thinking: thinkTags && summary.bytes === 0 ? createThinkReader('file') : null,
     isBehindThinking: false,
     startBytes: summary.bytes,
     startLines: summary.lineFeeds,

@@ -1,4 +1,9 @@
-import { endsThinkBlock, holdsThinkTag, textBehindThinkEnd } from './think-block.ts';
+import {
+  endsThinkBlock,
+  holdsThinkTag,
+  opensCommonBlock,
+  textBehindThinkEnd,
+} from './think-block.ts';
 import { closesFence, parseFenceLine, trimLine, type FenceLine } from './lines.ts';
 
 /** Code units of a line that the ledger keeps; a longer line is not a fence. */
@@ -91,7 +96,8 @@ export function lineMark(
 export function noteLine(draft: FenceDraft, mark: LineMark): void {
   if (draft.firstLines.length < FIRST_LINES) draft.firstLines.push(mark);
   const before = draft.lastLines.at(-1);
-  draft.opensThinking ||= holdsThinkTag(mark.text);
+  const isAskedAbout = draft.firstLines[0] === mark && opensCommonBlock(mark.text);
+  draft.opensThinking ||= !isAskedAbout && holdsThinkTag(mark.text);
   if (draft.behindThinking === null && !draft.opensThinking)
     draft.behindThinking = behindThinking(before, mark);
   draft.lastLines.push(mark);

@@ -6,9 +6,9 @@ import { createThinkReader, endThink, readThink } from './think-block.ts';
 /** The block, the text, and where the reader stands at the end. */
 function read(
   pieces: readonly string[],
-  mayBeOpened = false,
+  message: Parameters<typeof createThinkReader>[0] = 'file',
 ): readonly [block: string, text: string, phase: string] {
-  let reader = createThinkReader(mayBeOpened);
+  let reader = createThinkReader(message);
   let block = '';
   let text = '';
   for (const piece of pieces) {
@@ -19,7 +19,7 @@ function read(
     block += part.block;
     text += part.text;
     const held = 'held' in reader ? reader.held.length : 0;
-    expect(held).toBeLessThanOrEqual(mayBeOpened ? 65_536 : 4_096 + 7);
+    expect(held).toBeLessThanOrEqual(message === 'template_reply' ? 65_536 : 4_096 + 20);
   }
   const end = endThink(reader);
   return [block + end.block, text + end.text, reader.phase];
@@ -74,6 +74,7 @@ describe('R275: a think block that opens a message', () => {
   });
 
   test('every division of a message reads the same (K4), and nothing is lost (K2)', () => {
+    const kinds = fc.constantFrom('file', 'reply', 'template_reply');
     const messages = fc
       .array(
         fc.constantFrom(
@@ -100,15 +101,24 @@ describe('R275: a think block that opens a message', () => {
       )
       .map((parts) => parts.join(''));
     fc.assert(
-      fc.property(dividedText(messages), fc.boolean(), ({ text, pieces }, mayBeOpened) => {
-        const whole = read([text], mayBeOpened);
-        expect(read(pieces, mayBeOpened)).toEqual(whole);
+      fc.property(dividedText(messages), kinds, ({ text, pieces }, kind) => {
+        const whole = read([text], kind);
+        expect(read(pieces, kind)).toEqual(whole);
         expect(whole[0] + whole[1]).toBe(text);
       }),
       { numRuns: 4_000 },
     );
   });
 });
+
+test.each(['thinking', 'thought', 'reasoning'])(
+  'R275: <%s> opens a block in a reply, and may be text in a file',
+  (name) => {
+    const [block, message] = [`<${name}>a</${name}>`, `<${name}>a</${name}>b`];
+    expect(read(unitsOf(message), 'reply')).toEqual([block, 'b', 'behind']);
+    expect(read(unitsOf(message), 'file')).toEqual(['', message, 'none']);
+  },
+);
 
 describe('R275: a think block that the template of a model opens', () => {
   const most = 65_536 - '</think>'.length;
@@ -130,7 +140,7 @@ describe('R275: a think block that the template of a model opens', () => {
     [`${'x'.repeat(most)}</think>b`, `${'x'.repeat(most)}</think>`, 'b', 'behind'],
     [`${'x'.repeat(most + 1)}</think>b`, '', `${'x'.repeat(most + 1)}</think>b`, 'none'],
   ])('%.40j', (message, block, text, phase) => {
-    expect(read([message], true)).toEqual([block, text, phase]);
-    expect(read(unitsOf(message), true)).toEqual([block, text, phase]);
+    expect(read([message], 'template_reply')).toEqual([block, text, phase]);
+    expect(read(unitsOf(message), 'template_reply')).toEqual([block, text, phase]);
   });
 });

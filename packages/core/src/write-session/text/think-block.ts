@@ -11,9 +11,15 @@
  */
 import { inkStartOf } from '@orion/contracts';
 
+/**
+ * `file`: its content. `reply`: anything else. `template_reply`: the template of the model may have opened a block before
+ * the reply.
+ */
+type Message = 'file' | 'reply' | 'template_reply';
+
 export type ThinkReader =
   /** `held`: the possible beginning of a tag. */
-  | { readonly phase: 'before'; readonly held: string; readonly mayBeOpened: boolean }
+  | { readonly phase: 'before'; readonly held: string; readonly of: Message }
   | { readonly phase: 'inside'; readonly held: string; readonly close: string }
   /** `held`: all of the message, which is text unless a closing tag comes; `tagStart`: the beginning of one at its end. */
   | { readonly phase: 'unopened'; readonly held: string; readonly tagStart: string }
@@ -27,10 +33,15 @@ export type ThinkPart = {
   readonly text: string;
 };
 
-/** Of most models that reason in their text. The template of some of them contains the opening tag. */
-const NAMES = ['think', 'thinking', 'thought', 'reasoning', 'seed:think'];
-const NAMED = NAMES.map((name) => ({ open: `<${name}>`, close: `</${name}>` }));
-const TAGS = [
+type Tags = { readonly open: string; readonly close: string };
+
+const named = (name: string): Tags => ({ open: `<${name}>`, close: `</${name}>` });
+/** A file may begin so, too: it is asked about. In a reply it is reasoning. */
+const COMMON_NAMES = ['thinking', 'thought', 'reasoning'];
+const NAMES = ['think', 'seed:think', ...COMMON_NAMES];
+const NAMED = NAMES.map(named);
+const COMMON = COMMON_NAMES.map(named);
+const TAGS: readonly Tags[] = [
   ...NAMED,
   // Magistral, Kimi and Command
   { open: '[THINK]', close: '[/THINK]' },
@@ -40,6 +51,7 @@ const TAGS = [
   { open: '<|channel|>', close: 'final<|message|>' },
   { open: '<|channel>', close: '<channel|>' },
 ];
+const FILE_TAGS = TAGS.filter(({ open }) => COMMON.every((common) => common.open !== open));
 const NAMED_ENDS = NAMED.map(({ close }) => close);
 const NAMED_OPENING = new RegExp(`<(?:${NAMES.join('|')})>`, 'u');
 const END_BEFORE_TEXT = new RegExp(`</(?:${NAMES.join('|')})>(?=\\S)`, 'u');
@@ -48,9 +60,8 @@ const HELD_LIMIT = 4_096;
 /** More than this without a closing tag is text, also of a model whose template opens the block. */
 const UNOPENED_LIMIT = 64 * 1024;
 
-/** `mayBeOpened`: the template of the model may have opened a block before the message. */
-export function createThinkReader(mayBeOpened: boolean): ThinkReader {
-  return { phase: 'before', held: '', mayBeOpened };
+export function createThinkReader(message: Message): ThinkReader {
+  return { phase: 'before', held: '', of: message };
 }
 
 /** Whether the first non-blank line begins a block. */
@@ -75,6 +86,12 @@ export function holdsThinkTag(line: string): boolean {
   return NAMED_OPENING.test(line);
 }
 
+/** Whether the first line begins a block that may belong to the file as well. */
+export function opensCommonBlock(line: string): boolean {
+  const start = inkStartOf(line);
+  return COMMON.some(({ open }) => line.startsWith(open, start));
+}
+
 export function holdsThinkEnd(text: string): boolean {
   return NAMED_ENDS.some((close) => text.includes(close));
 }
@@ -82,7 +99,7 @@ export function holdsThinkEnd(text: string): boolean {
 export function readThink(reader: ThinkReader, text: string): ThinkPart {
   switch (reader.phase) {
     case 'before':
-      return readBefore(reader.held + text, reader.mayBeOpened);
+      return readBefore(reader.held + text, reader.of);
     case 'inside':
       return readInside(reader.held + text, reader.close);
     case 'unopened':
@@ -114,19 +131,20 @@ export function endThink(reader: ThinkReader): { readonly block: string; readonl
   }
 }
 
-function readBefore(held: string, mayBeOpened: boolean): ThinkPart {
+function readBefore(held: string, of: Message): ThinkPart {
+  const all = of === 'file' ? FILE_TAGS : TAGS;
   const start = inkStartOf(held);
   if (start <= HELD_LIMIT) {
-    const tags = TAGS.find(({ open }) => held.startsWith(open, start));
+    const tags = all.find(({ open }) => held.startsWith(open, start));
     if (tags !== undefined) {
       const end = start + tags.open.length;
       const inside = readInside(held.slice(end), tags.close);
       return { ...inside, block: held.slice(0, end) + inside.block };
     }
-    if (TAGS.some(({ open }) => open.startsWith(held.slice(start))))
-      return { reader: { phase: 'before', held, mayBeOpened }, block: '', text: '' };
+    if (all.some(({ open }) => open.startsWith(held.slice(start))))
+      return { reader: { phase: 'before', held, of }, block: '', text: '' };
   }
-  return mayBeOpened
+  return of === 'template_reply'
     ? readUnopened('', '', held)
     : { reader: { phase: 'none' }, block: '', text: held };
 }
