@@ -49,6 +49,14 @@ test('an event named error, with an object or with plain words', async () => {
   expect(errorOf(await receive(named('rate limit')))).toMatchObject({ code: 'PROVIDER_ERROR' });
 });
 
+test('a failure in a field of its own, before the end mark of a whole message', async () => {
+  const llamaCpp =
+    '{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}';
+  const events = await receive(`${sse(content('a'))}error: ${llamaCpp}\n\n${sse(DONE)}`);
+  expect(textOf(events)).toBe('a');
+  expect(errorOf(events)).toMatchObject({ code: 'PROVIDER_CONTEXT_LIMIT', retryable: false });
+});
+
 test('an error as plain text', async () => {
   expect(errorOf(await receive(sse({ error: 'model not loaded' })))).toMatchObject({
     code: 'PROVIDER_ERROR',

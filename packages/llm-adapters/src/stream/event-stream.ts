@@ -294,7 +294,10 @@ class Pieces {
   }
 }
 
-/** The lines of one event so far, with the fields of the standard. */
+/**
+ * The lines of one event so far, with the fields of the standard, and with `error`: llama.cpp and its forks write a
+ * failure as the value of this field, and `[DONE]` after it.
+ */
 class OpenEvent {
   name: string | undefined;
   readonly #data = new Pieces();
@@ -315,6 +318,9 @@ class OpenEvent {
     } else if (line.startsWith('event:')) {
       const value = line.slice(line.charCodeAt(6) === 0x20 ? 7 : 6);
       this.name = value === '' ? undefined : value;
+    } else if (line.startsWith('error:')) {
+      this.name = 'error';
+      this.#addData(line, line.slice(line.charCodeAt(6) === 0x20 ? 7 : 6));
     } else if (line === 'data') {
       this.#addData(line, '');
     }
