@@ -137,7 +137,11 @@ test('Messages: roles alternate, results come first, ids are used once, marks ar
       {
         name: 'read_file',
         description: 'Reads.',
-        input_schema: { type: 'object', properties: { path: { type: 'string' } } },
+        input_schema: {
+          type: 'object',
+          properties: { path: { type: 'string' } },
+          required: ['path'],
+        },
         ...mark,
       },
     ],
@@ -250,7 +254,11 @@ test('Responses: the conversation as items', async () => {
         type: 'function',
         name: 'read_file',
         description: 'Reads.',
-        parameters: { type: 'object', properties: { path: { type: 'string' } } },
+        parameters: {
+          type: 'object',
+          properties: { path: { type: 'string' } },
+          required: ['path'],
+        },
         strict: false,
       },
     ],

@@ -150,3 +150,52 @@ test('arguments are one object at the top, and keep their alternatives below', (
     },
   });
 });
+
+test('the properties of alternatives at the top are named, with what all of them require', () => {
+  const kind = (name: string) => ({ type: 'string', const: name });
+  const circle = {
+    type: 'object',
+    properties: { kind: kind('circle'), name: { type: 'string' }, radius: { type: 'number' } },
+    required: ['kind', 'name', 'radius'],
+  };
+  const square = {
+    type: 'object',
+    properties: { kind: kind('square'), name: { type: 'string' }, sides: { type: 'array' } },
+    required: ['kind', 'sides', 'name'],
+  };
+  const expected = {
+    type: 'object',
+    properties: {
+      kind: { anyOf: [kind('circle'), kind('square')] },
+      name: { type: 'string' },
+      radius: { type: 'number' },
+      sides: { type: 'array', items: {} },
+    },
+    required: ['kind', 'name'],
+  };
+  expect(argumentsSchema({ anyOf: [circle, square] })).toEqual(expected);
+  expect(argumentsSchema({ oneOf: [circle, square] })).toEqual(expected);
+  const $defs = { Circle: circle, Square: { allOf: [square] } };
+  const references = [{ $ref: '#/$defs/Circle' }, { $ref: '#/$defs/Square' }];
+  expect(argumentsSchema({ oneOf: references, $defs })).toMatchObject(expected);
+  expect(
+    argumentsSchema({
+      type: 'object',
+      properties: { a: {}, b: {} },
+      required: ['a'],
+      anyOf: [{ required: ['b'] }, { required: ['a'] }],
+      allOf: [circle],
+    }),
+  ).toEqual({
+    type: 'object',
+    properties: { a: {}, b: {}, ...circle.properties },
+    required: ['a', 'kind', 'name', 'radius'],
+  });
+});
+
+test('alternatives that refer to themselves end', () => {
+  const $defs = { Self: { properties: { a: {} }, anyOf: [{ $ref: '#/$defs/Self' }] } };
+  expect(
+    argumentsSchema({ $ref: '#/$defs/Self', anyOf: [{ $ref: '#/$defs/Self' }], $defs }),
+  ).toMatchObject({ type: 'object', properties: { a: {} } });
+});

@@ -105,13 +105,89 @@ function violationsWithin(
 
 /**
  * The schema of a tool's arguments as all providers accept it: at the top a single object that names its properties,
- * without alternatives, and no list that leaves out what is in it. Arguments are checked against the whole schema.
+ * without alternatives, and no list that leaves out what is in it. The properties of alternatives become its own, and
+ * what all of them require. Arguments are checked against the whole schema.
  */
 export function argumentsSchema(schema: JsonObject): JsonObject {
   const kept = Object.entries({ ...schema, type: 'object' }).filter(
     ([keyword]) => !REFUSED_AT_THE_TOP.has(keyword),
   );
-  return withItems({ type: 'object', properties: {}, ...Object.fromEntries(kept) });
+  const { properties, required } = membersOf(schema, schema, new Map());
+  return withItems({
+    type: 'object',
+    ...Object.fromEntries(kept),
+    properties,
+    ...(required.length === 0 ? {} : { required: [...required] }),
+  });
+}
+
+type Members = { readonly properties: JsonObject; readonly required: readonly string[] };
+
+/**
+ * The properties of an object and of its alternatives, and those that it cannot be without. `known`: of the schemas that
+ * have been read, or are being read, because they may refer to themselves.
+ */
+function membersOf(schema: JsonObject, root: JsonObject, known: Map<JsonObject, Members>): Members {
+  const earlier = known.get(schema);
+  if (earlier !== undefined) return earlier;
+  known.set(schema, { properties: {}, required: [] });
+  const { properties, required } = schema;
+  const own: Members = {
+    properties: isFields(properties) ? properties : {},
+    required: Array.isArray(required)
+      ? required.filter((name: JsonValue) => typeof name === 'string')
+      : [],
+  };
+  const members = (keyword: string): Members[] => {
+    const list = schema[keyword];
+    if (!Array.isArray(list)) return [];
+    return list.flatMap((part: JsonValue) => {
+      const found = referred(part, root);
+      return isFields(found) ? [membersOf(found, root, known)] : [];
+    });
+  };
+  const all = members('allOf');
+  const choices = [members('anyOf'), members('oneOf')];
+  const found: Members = {
+    properties: joined([own, ...all, ...choices.flat()].map((part) => part.properties)),
+    required: [
+      ...new Set([
+        ...[own, ...all].flatMap((part) => part.required),
+        ...choices.flatMap(([first, ...others]) =>
+          (first?.required ?? []).filter((name) =>
+            others.every((other) => other.required.includes(name)),
+          ),
+        ),
+      ]),
+    ],
+  };
+  known.set(schema, found);
+  return found;
+}
+
+/** A property with several schemas may have any of them. */
+function joined(parts: readonly JsonObject[]): JsonObject {
+  const schemas = new Map<string, Map<string, JsonValue>>();
+  for (const [name, schema] of parts.flatMap((part) => Object.entries(part))) {
+    if (schema === undefined) continue;
+    const known = schemas.get(name) ?? new Map<string, JsonValue>();
+    schemas.set(name, known.set(JSON.stringify(schema), schema));
+  }
+  return Object.fromEntries(
+    [...schemas].map(([name, known]) => {
+      const [first = {}, ...others] = known.values();
+      return [name, others.length === 0 ? first : { anyOf: [first, ...others] }];
+    }),
+  );
+}
+
+/** What a reference such as `#/$defs/Circle` refers to; anything else is itself. */
+function referred(part: JsonValue, root: JsonObject): JsonValue | undefined {
+  const reference = isFields(part) ? part['$ref'] : undefined;
+  if (typeof reference !== 'string') return part;
+  const [, place = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? [];
+  const definitions = root[place];
+  return isFields(definitions) && Object.hasOwn(definitions, name) ? definitions[name] : part;
 }
 
 function withItems(schema: JsonObject): JsonObject {
