@@ -2,6 +2,7 @@ import { sleep } from '@orion/contracts';
 import type {
   Clock,
   ErrorInfo,
+  Fields,
   LlmAdapter,
   LlmEvent,
   Message,
@@ -49,7 +50,11 @@ export type Provider<RequestBody extends object> = {
 const CLOSE_GRACE_MS = 1000;
 
 type Failure = { readonly error: ErrorInfo; readonly retryAfterMs?: number | undefined };
-type Outcome = { readonly body: Body } | Failure;
+/** `limit`: of output tokens, as it was sent. */
+type Outcome = { readonly body: Body; readonly limit: number | undefined } | Failure;
+
+/** The names that the limit of an answer has in the formats. */
+const LIMITS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const;
 
 /**
  * A provider as a stream of events: everything that does not depend on the wire format.
@@ -88,7 +93,7 @@ export function createStreamingAdapter<RequestBody extends object>(
       const built = provider.buildRequest(messages, bounded);
       const body = withoutRefused(built, refusals, provider.optional);
       try {
-        return { body: await provider.post(body, signal) };
+        return { body: await provider.post(body, signal), limit: limitOf(body) };
       } catch (error) {
         if (signal.aborted) return { error: aborted() };
         if (!(error instanceof HttpFailure))
@@ -225,9 +230,10 @@ export function createStreamingAdapter<RequestBody extends object>(
     try {
       const outcome = await request(messages, options, controller.signal);
       if ('error' in outcome) return outcome;
-      const { body } = outcome;
+      const { body, limit } = outcome;
       const answer = createAnswerDecoder(provider.createFormat, redact, {
         verbatim: options.verbatim ?? false,
+        limit,
         ...owner,
       });
       let begun = false;
@@ -272,6 +278,11 @@ function named(event: LlmEvent, names: ToolNames): LlmEvent {
     default:
       return event;
   }
+}
+
+function limitOf(body: object): number | undefined {
+  const fields = body as Fields;
+  return LIMITS.map((name) => fields[name]).find((value) => typeof value === 'number');
 }
 
 /** Not part of the answer itself. */

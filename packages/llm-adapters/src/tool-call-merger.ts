@@ -161,21 +161,27 @@ export class ToolCallMerger {
     last.passed = true;
     if (last.name === '' || this.#closed !== this.#calls.length - 1) return;
     const isWhole = !last.freeForm && last.text.trim() !== '' && last.state(false) === 'complete';
-    if (last.ended || isWhole) this.#close(last, false);
+    if (last.ended || isWhole) this.#close(last, false, false);
   }
 
-  /** `cutOff`: the length limit stopped the message, so that a call without arguments lost them. */
-  end(cutOff: boolean): void {
-    for (const call of this.#calls.slice(this.#closed)) this.#close(call, cutOff);
+  /**
+   * `cutOff`: the length limit stopped the message, so that a call without arguments lost them. `completed`: its server
+   * hid this, and may have made the arguments of the last call an object.
+   */
+  end(cutOff: boolean, completed: boolean): void {
+    const last = this.#calls.at(-1);
+    for (const call of this.#calls.slice(this.#closed))
+      this.#close(call, cutOff, completed && call === last);
   }
 
-  #close(call: OpenCall, cutOff: boolean): void {
+  #close(call: OpenCall, cutOff: boolean, completed: boolean): void {
     if (call.id === '') call.id = `call_${call.ordinal}`;
     if (!call.started) this.#start(call);
     call.closed = true;
     this.#closed += 1;
     const { id, name, freeForm, text } = call;
-    const state = call.state(cutOff);
+    const found = call.state(cutOff);
+    const state = completed && found === 'complete' ? 'cut' : found;
     this.#emit({
       type: 'tool-call-end',
       index: call.ordinal,

@@ -12,11 +12,14 @@ import type { WireFormat } from '../stream/payloads.ts';
 const REMEMBERED_EVENTS = 256;
 const REMEMBERED_CHARACTERS = 1024 * 1024;
 
+/** The other ends of a response. */
+const ENDS: ReadonlySet<string> = new Set(['incomplete', 'failed', 'cancelled']);
+
 /**
  * What the payloads of a Responses stream mean.
  *
  * 1. Only `response.completed`, `incomplete`, `failed` or `cancelled` ends a message; `[DONE]`, which some servers also
- *    send, does not.
+ *    send, does not. How it ended is the status of the response: vLLM names every such event `response.completed`.
  * 2. Items are identified by their place in the output, because their ids change from event to event on some servers.
  * 3. Text or arguments that arrive whole count only if no piece of them has arrived before.
  * 4. Items of tools that the provider runs itself look like calls but are ignored.
@@ -229,7 +232,8 @@ export class ResponseFormat implements WireFormat {
 
   #end(type: string, response: Fields): void {
     if (isFields(response['usage'])) this.#message.usage(readUsage(response['usage']));
-    switch (type) {
+    const status = textField(response, 'status');
+    switch (type === 'response.completed' && ENDS.has(status) ? `response.${status}` : type) {
       case 'response.completed':
         this.#finish('stop');
         return;

@@ -11,6 +11,8 @@ import type { ToolCallDelta } from '../tool-call-merger.ts';
 export type MessageOptions = DataOwner & {
   /** Text stays text, whatever it contains. */
   readonly verbatim: boolean;
+  /** Of the output tokens, as the request set it. */
+  readonly limit?: number | undefined;
 };
 
 /**
@@ -19,6 +21,8 @@ export type MessageOptions = DataOwner & {
  * 1. The text between two calls of `take` is one delta. Nothing is dropped, and no other event overtakes text.
  * 2. Exactly one `finish` or `error`, last, with `usage` directly before it. Anything after it is ignored.
  * 3. A delta never ends within a surrogate pair, except at the end of the message.
+ * 4. A message that used up the limit of its request was cut there, whatever its server says: vLLM reports `tool_calls`
+ *    for it, and servers of Responses `completed`. vLLM also completes the arguments of its last call.
  */
 export class MessageEvents {
   #events: LlmEvent[] = [];
@@ -29,6 +33,7 @@ export class MessageEvents {
   #ended = false;
   #askedWaitMs: number | undefined;
   readonly #verbatim: boolean;
+  readonly #limit: number | undefined;
   readonly #redact: Redact;
   readonly #data: ProviderDataMaker;
   readonly #calls: ToolCallMerger;
@@ -39,6 +44,7 @@ export class MessageEvents {
 
   constructor(redact: Redact, options: MessageOptions) {
     this.#verbatim = options.verbatim;
+    this.#limit = options.limit;
     this.#redact = redact;
     this.#data = new ProviderDataMaker(options);
     this.#calls = new ToolCallMerger(
@@ -120,10 +126,12 @@ export class MessageEvents {
     if (this.#ended) return;
     this.#think.end();
     this.#flush();
-    this.#calls.end(reason === 'length');
+    const whole = reason === undefined || reason === 'stop' || reason === 'tool_calls';
+    const wasCut = whole && this.#usedUpLimit();
+    this.#calls.end(wasCut || reason === 'length', wasCut);
     this.#end({
       type: 'finish',
-      reason: this.#finishReason(reason),
+      reason: wasCut ? 'length' : this.#finishReason(reason),
       ...this.#data.make(providerValue),
     });
   }
@@ -151,6 +159,16 @@ export class MessageEvents {
     if (this.#usage !== undefined) this.#events.push({ type: 'usage', usage: this.#usage });
     this.#events.push(final);
     this.#ended = true;
+  }
+
+  /**
+   * Whether the tokens are exactly as many as the limit; for some servers, those of reasoning do not count. Where there
+   * are more, the server does not keep to the limit.
+   */
+  #usedUpLimit(): boolean {
+    if (this.#limit === undefined || this.#usage === undefined) return false;
+    const { outputTokens, reasoningTokens } = this.#usage;
+    return outputTokens === this.#limit || outputTokens - reasoningTokens === this.#limit;
   }
 
   /** Some servers send `stop` after tool calls, others `tool_calls` without any. */
