@@ -2,7 +2,7 @@ import type { LlmAdapter } from '@orion/contracts';
 
 import { bearer, checkOptions, endpoint } from '../adapter-options.ts';
 import type { AdapterOptions } from '../adapter-options.ts';
-import { REASONING_FIELDS } from '../historic-reasoning.ts';
+import { REASONING_DETAILS, REASONING_FIELDS } from '../historic-reasoning.ts';
 import { postJson } from '../stream/post-json.ts';
 import type { OptionalParameters } from '../refused-parameters.ts';
 import { createStreamingAdapter } from '../streaming-adapter.ts';
@@ -26,7 +26,7 @@ const OPTIONAL: OptionalParameters = {
     'tool_choice',
     'stop',
   ],
-  inLists: REASONING_FIELDS.map((field) => `messages.${field}`),
+  inLists: [...REASONING_FIELDS, REASONING_DETAILS].map((field) => `messages.${field}`),
   otherNames: new Map([
     ['max_completion_tokens', 'max_tokens'],
     ['max_tokens', 'max_completion_tokens'],

@@ -1,7 +1,12 @@
 import { isFields } from '@orion/contracts';
 import type { Fields, FinishReason, JsonObject, Usage } from '@orion/contracts';
 
-import { NO_REASONING, REASONING_FIELDS } from '../historic-reasoning.ts';
+import {
+  NO_REASONING,
+  REASONING_DETAILS,
+  REASONING_FIELDS,
+  ReasoningDetails,
+} from '../historic-reasoning.ts';
 import { providerError } from '../provider-error.ts';
 import { truncated } from '../stream/message-events.ts';
 import type { MessageEvents } from '../stream/message-events.ts';
@@ -18,6 +23,7 @@ const MOST_REASONING_CHARACTERS = 128 * 1024;
  * 2. A message ends with `[DONE]`, or with a finish reason and an orderly end of the body. A finish reason alone is not
  *    an end: an error may still follow.
  * 3. The reasoning before the first call is returned with it: servers of thinking models refuse a call that has lost it.
+ *    OpenRouter's details of it are returned with the message, whole and in order: Gemini refuses calls without them.
  */
 export class ChunkFormat implements WireFormat {
   readonly name = 'chat completions';
@@ -25,6 +31,7 @@ export class ChunkFormat implements WireFormat {
   readonly #message: MessageEvents;
   /** What came before the first call, and the field that it began in. */
   #reasoning: { readonly field: (typeof REASONING_FIELDS)[number]; text: string } | undefined;
+  readonly #details = new ReasoningDetails();
   #refused = false;
   #finishReason: FinishReason | undefined;
 
@@ -44,6 +51,7 @@ export class ChunkFormat implements WireFormat {
     if (!isFields(delta) || typeof delta['content'] !== 'string') return undefined;
     const more =
       REASONING_FIELDS.some((field) => isFilled(delta[field])) ||
+      listOf(delta[REASONING_DETAILS]).length > 0 ||
       isFilled(delta['refusal']) ||
       isFilled(delta['tool_calls']);
     if (more) return undefined;
@@ -77,7 +85,8 @@ export class ChunkFormat implements WireFormat {
   done(): void {
     // A refusal in a field of its own counts as one without a finish reason, too.
     const refused = this.#refused && this.#message.calls === 0 && this.#finishReason !== 'length';
-    this.#message.finish(refused ? 'refusal' : this.#finishReason);
+    const details = this.#message.calls > 0 ? this.#details.take() : undefined;
+    this.#message.finish(refused ? 'refusal' : this.#finishReason, details);
   }
 
   end(): void {
@@ -102,6 +111,7 @@ export class ChunkFormat implements WireFormat {
   #delta(delta: Fields): void {
     const field = REASONING_FIELDS.find((name) => textField(delta, name) !== '');
     if (field !== undefined) this.#reason(field, textField(delta, field));
+    for (const detail of listOf(delta[REASONING_DETAILS])) this.#details.add(detail);
     const { content } = delta;
     if (typeof content === 'string') this.#text(content);
     else if (Array.isArray(content)) {
@@ -224,6 +234,10 @@ const FAILED_REASONS: ReadonlyMap<string, 'PROVIDER_ERROR' | 'PROVIDER_OVERLOADE
 ]);
 
 const RANKING: readonly FinishReason[] = ['stop', 'tool_calls', 'refusal', 'length'];
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
 
 function isCost(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;

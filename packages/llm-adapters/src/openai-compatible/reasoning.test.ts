@@ -151,6 +151,40 @@ describe('the reasoning before a call', () => {
   });
 });
 
+test('the details of the reasoning go back with the message, each as if it had come whole', async () => {
+  const text = { type: 'reasoning.text', index: 0, format: 'anthropic-claude-v1' };
+  const encrypted = { type: 'reasoning.encrypted', id: 'c', index: 1, data: 'c2ln' };
+  const answer = sse(
+    chunk({ content: '', reasoning: 'th', reasoning_details: [{ ...text, text: 'th' }] }),
+    chunk({ reasoning: 'ink', reasoning_details: [{ ...text, text: 'ink', signature: null }] }),
+    chunk({ reasoning_details: [{ ...text, text: '', signature: 'c2ln' }] }),
+    chunk({ ...call(), reasoning_details: [encrypted] }),
+    chunk({ reasoning_details: [encrypted] }),
+    chunk({}, 'tool_calls'),
+    DONE,
+  );
+  const { send, sent } = await connect({ pieces: [answer] });
+  const events = await send(QUESTION);
+  const last = events.at(-1);
+  const data = last?.type === 'finish' ? last.providerData : undefined;
+  const message = { ...said(...callsIn(events)), ...(data && { providerData: data }) };
+  await send(answered(structuredClone(message)));
+  const details = [{ ...text, text: 'think', signature: 'c2ln' }, encrypted, encrypted];
+  expect(sent()[1]).toMatchObject([{ reasoning: 'think', reasoning_details: details }]);
+});
+
+test.for([
+  ['no call follows them', 'x', []],
+  ['there are too many of them', 'x'.repeat(1024 * 1024), [call()]],
+] as const)('details do not go back if %s', async ([, data, calls]) => {
+  const detail = { type: 'reasoning.encrypted', index: 0, data };
+  const deltas = [{ reasoning_details: [detail] }, ...calls, { content: 'a' }];
+  const { send } = await connect({
+    pieces: [sse(...deltas.map((delta) => chunk(delta)), chunk({}, 'stop'), DONE)],
+  });
+  expect((await send(QUESTION)).at(-1)).not.toHaveProperty('providerData');
+});
+
 describe('a server that demands reasoning', () => {
   test.for([
     ['DeepSeek', refusing(DEEPSEEK)],

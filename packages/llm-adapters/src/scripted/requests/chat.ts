@@ -35,6 +35,7 @@ const message = z.discriminatedUnion('role', [
       // Not OpenAI's: what thinking models of other servers take back.
       reasoning_content: z.string().optional(),
       reasoning: z.string().optional(),
+      reasoning_details: z.array(z.looseObject({})).optional(),
       name: z.string().optional(),
     })
     .refine((value) => value.tool_calls !== undefined || (value.content ?? '') !== '', {
