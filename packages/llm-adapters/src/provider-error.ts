@@ -90,8 +90,8 @@ export function classifyFailure(failure: ProviderFailure, redact: Redact): Error
   const failed = (as: ErrorCode, what: string, retryable: boolean, hint?: string): ErrorInfo =>
     providerError(as, quoted === '' ? what : `${what}: ${quoted}`, retryable, hint);
 
-  const isAboutLength =
-    status === undefined || (status >= 400 && status < 500 && ![401, 403, 429].includes(status));
+  // Also of a 500: llama.cpp answers "Context size has been exceeded" with it, and would with every attempt.
+  const isAboutLength = status === undefined || ![401, 403, 429, 503, 529].includes(status);
   if (words.includes('context_length') || (isAboutLength && CONTEXT_LIMIT.test(message)))
     return failed(
       'PROVIDER_CONTEXT_LIMIT',
@@ -123,6 +123,9 @@ export function classifyFailure(failure: ProviderFailure, redact: Redact): Error
     const what = `The provider does not know what was asked${http}`;
     return failed('PROVIDER_REQUEST', what, false, hint);
   }
+  // Groq could not read a call that the model wrote. Another answer may have a whole one.
+  if (words.includes('tool_use_failed'))
+    return failed('PROVIDER_ERROR', `The provider could not read a call of the model${http}`, true);
   if (status === undefined ? words.includes('invalid_request') : status < 500)
     return failed('PROVIDER_REQUEST', `The provider refused the request${http}`, false);
   return failed('PROVIDER_ERROR', `The provider failed${http}`, true);

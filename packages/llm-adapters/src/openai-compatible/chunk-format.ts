@@ -181,14 +181,16 @@ export class ChunkFormat implements WireFormat {
   }
 
   #setFinishReason(wireReason: string): void {
-    const failure = FAILED_REASONS.get(wireReason);
+    // Gemini writes `content_filter: RECITATION`.
+    const [kind = ''] = wireReason.split(':', 1);
+    const failure = FAILED_REASONS.get(kind);
     if (failure !== undefined) {
       this.#message.fail(
         providerError(failure, `The provider stopped with the reason "${wireReason}"`, true),
       );
       return;
     }
-    const reason = FINISH_REASONS.get(wireReason) ?? 'length';
+    const reason = FINISH_REASONS.get(kind) ?? 'length';
     // If reasons are repeated, the one that says most about the answer counts.
     const rank = (value: FinishReason | undefined): number =>
       value === undefined ? -1 : RANKING.indexOf(value);
@@ -215,6 +217,8 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map<string, Finish
   ['content_filter', 'refusal'],
   ['refusal', 'refusal'],
   ['SAFETY', 'refusal'],
+  ['RECITATION', 'refusal'],
+  ['PROHIBITED_CONTENT', 'refusal'],
   ['length', 'length'],
   ['max_tokens', 'length'],
   ['model_length', 'length'],
@@ -231,6 +235,9 @@ const FAILED_REASONS: ReadonlyMap<string, 'PROVIDER_ERROR' | 'PROVIDER_OVERLOADE
   ['abort', 'PROVIDER_ERROR'],
   ['cancelled', 'PROVIDER_ERROR'],
   ['insufficient_system_resource', 'PROVIDER_OVERLOADED'],
+  // Gemini could not read a call that the model wrote, and has dropped it. Another answer may have a whole one.
+  ['function_call_filter', 'PROVIDER_ERROR'],
+  ['MALFORMED_FUNCTION_CALL', 'PROVIDER_ERROR'],
 ]);
 
 const RANKING: readonly FinishReason[] = ['stop', 'tool_calls', 'refusal', 'length'];

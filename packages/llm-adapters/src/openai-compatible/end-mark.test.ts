@@ -73,6 +73,8 @@ describe('the message has ended', () => {
     ['length', 'length'],
     ['max_tokens', 'length'],
     ['content_filter', 'refusal'],
+    ['content_filter: PROHIBITED_CONTENT', 'refusal'],
+    ['RECITATION', 'refusal'],
     ['function_call', 'stop'],
     ['eos', 'stop'],
     ['a-reason-of-the-future', 'length'],

@@ -28,6 +28,8 @@ describe('a refused request', () => {
     [400, { message: 'Bad' }, 'PROVIDER_REQUEST', false],
     [422, { message: 'Bad' }, 'PROVIDER_REQUEST', false],
     [400, { message: 'x', code: 'context_length_exceeded' }, 'PROVIDER_CONTEXT_LIMIT', false],
+    [500, { message: 'Context size has been exceeded.' }, 'PROVIDER_CONTEXT_LIMIT', false],
+    [400, { message: 'x', code: 'tool_use_failed' }, 'PROVIDER_ERROR', true],
     [
       400,
       { message: "This model's maximum context length is 8192 tokens." },

@@ -4,10 +4,12 @@ import {
   DONE,
   STOP,
   USAGE,
+  ask,
   chunk,
   content,
   errorOf,
   receive,
+  serve,
   sse,
   textOf,
 } from '../testing/streams.ts';
@@ -67,8 +69,22 @@ test('an error as plain text', async () => {
 test.for([
   ['error', 'PROVIDER_ERROR'],
   ['insufficient_system_resource', 'PROVIDER_OVERLOADED'],
+  ['function_call_filter: MALFORMED_FUNCTION_CALL', 'PROVIDER_ERROR'],
 ] as const)('the finish reason %s is an error', async ([reason, code]) => {
   expect(errorOf(await receive(sse(content('a'), chunk({}, reason), DONE))).code).toBe(code);
+});
+
+test('a call that the provider could not read is worth another attempt', async () => {
+  const error = { message: 'Failed to call a function', type: 'invalid_request_error' };
+  const failed = sse({ error: { ...error, code: 'tool_use_failed', failed_generation: '' } }, DONE);
+  const whole = sse(content('a'), STOP, DONE);
+  const server = await serve([
+    { pieces: [failed] },
+    { pieces: [sse(chunk({}, 'function_call_filter: MALFORMED_FUNCTION_CALL'), DONE)] },
+    { pieces: [whole] },
+  ]);
+  const retry = { retries: 2, firstWaitMs: 1 };
+  expect(textOf(await ask(server, {}, { retry }))).toBe('a');
 });
 
 test('nothing follows an error', async () => {
