@@ -28,7 +28,9 @@ export function startMessage(step: Step, prefilled = false): void {
   if (stopIdleTimer(step)) step.emit({ type: 'cancel_timer', timer: 'idle' });
   step.update({ reading: readingOf(step, prefilled) });
   step.update({
-    skipping: mayThinkAloud(step, prefilled) ? createThinkReader(mayBeOpened(step) ? 'template_reply' : 'reply') : null,
+    skipping: mayThinkAloud(step, prefilled)
+      ? createThinkReader(mayBeOpened(step) ? 'template_reply' : 'reply')
+      : null,
   });
 }
 
