@@ -75,7 +75,7 @@ export function describeToolOutputStoreContract(
 
     test(
       'an output of more than 16 MiB is cut to its beginning, as a text (R285)',
-      { timeout: 60_000 },
+      { timeout: 60_000, tags: ['long'] },
       () =>
         withStore(async (store, conversationId) => {
           const most = 16 * 1024 * 1024;

@@ -26,21 +26,25 @@ test('a server that is busy with a call is not stopped for its list of tools', a
   expect(made.started()).toBe(1);
 });
 
-test('a server that is at work on a call that was cancelled is stopped at the second list only', async () => {
-  const made = client(program({ ACT: BLOCKS.replace('2_500', '4_000') }), { startMs: 1_200 });
-  const { tools } = await made.offer(never);
-  const cancelled = new AbortController();
-  const onProgress = (): void => cancelled.abort();
-  const context = { ...CONTEXT, signal: cancelled.signal, onProgress };
-  await expect(tools[0]?.execute({}, context)).rejects.toThrow('the call was cancelled');
-  expect((await made.offer(never)).leftOut.join()).toContain('it is busy with a call');
-  expect((await made.offer(never)).leftOut.join()).toContain(
-    'it did not list its tools within 1.2 s.',
-  );
-  expect(made.started()).toBe(1);
-  expect((await made.offer(never)).tools).toHaveLength(tools.length);
-  expect(made.started()).toBe(2);
-});
+test(
+  'a server that is at work on a call that was cancelled is stopped at the second list only',
+  { tags: ['long'] },
+  async () => {
+    const made = client(program({ ACT: BLOCKS.replace('2_500', '4_000') }), { startMs: 1_200 });
+    const { tools } = await made.offer(never);
+    const cancelled = new AbortController();
+    const onProgress = (): void => cancelled.abort();
+    const context = { ...CONTEXT, signal: cancelled.signal, onProgress };
+    await expect(tools[0]?.execute({}, context)).rejects.toThrow('the call was cancelled');
+    expect((await made.offer(never)).leftOut.join()).toContain('it is busy with a call');
+    expect((await made.offer(never)).leftOut.join()).toContain(
+      'it did not list its tools within 1.2 s.',
+    );
+    expect(made.started()).toBe(1);
+    expect((await made.offer(never)).tools).toHaveLength(tools.length);
+    expect(made.started()).toBe(2);
+  },
+);
 
 test('a server that has answered since a call was cancelled is not spared', async () => {
   const act = `if (globalThis.at = (globalThis.at ?? 0) + 1, at === 1) send({ method: 'notifications/progress', params: { progressToken: token, progress: 1 } });

@@ -3,8 +3,9 @@
  * text (R275).
  *
  * Invariants
- * K1  Only a block that opens the message counts, except for blanks before it: anywhere else the tags are text. Where
- *     the template of a model opens the block, and no tag does, it ends with the first closing tag of the message.
+ * K1  Only a block that opens the message counts, except for blanks before it: anywhere else the tags are text. Tags
+ *     with which a file may begin count in replies only; at the beginning of a file they are asked about. Where the
+ *     template of a model opens the block, and no tag does, it ends with the first closing tag of the message.
  * K2  `block` and `text` in order are the message: nothing is added, nothing is lost.
  * K3  The blank lines after the block belong to it; the indentation of the first line after them does not.
  * K4  Block, text and outcome do not depend on how the message was divided. Memory is bounded.
