@@ -127,6 +127,7 @@ describe.for(FORMATS)('%s', (format) => {
 
   test.for([
     ['reaches the limit', { output: LIMIT }, 'length'],
+    ['reaches the limit together with its reasoning', { output: LIMIT, reasoning: 30 }, 'length'],
     ['is one token shorter', { output: LIMIT - 1 }, 'stop'],
     ['reaches the limit with what is not reasoning', { output: 94, reasoning: 30 }, 'length'],
     ['goes beyond the limit, to which its server does not keep', { output: 94 }, 'stop'],

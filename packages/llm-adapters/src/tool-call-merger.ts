@@ -166,12 +166,10 @@ export class ToolCallMerger {
 
   /**
    * `cutOff`: the length limit stopped the message, so that a call without arguments lost them. `completed`: its server
-   * hid this, and may have made the arguments of the last call an object.
+   * hid this, and may have made the arguments of an open call an object.
    */
   end(cutOff: boolean, completed: boolean): void {
-    const last = this.#calls.at(-1);
-    for (const call of this.#calls.slice(this.#closed))
-      this.#close(call, cutOff, completed && call === last);
+    for (const call of this.#calls.slice(this.#closed)) this.#close(call, cutOff, completed);
   }
 
   #close(call: OpenCall, cutOff: boolean, completed: boolean): void {

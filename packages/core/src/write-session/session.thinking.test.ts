@@ -41,13 +41,13 @@ describe('R275: a closing tag that no block in the text opened', () => {
   it.each(['</think>', '</thought>', '</seed:think>'])(
     'is found before the text on its line, too: %s',
     (tag) => {
-      const message = `The user wants a file – so\nI write it.${tag}const a = 1;\nrest\nDONE`;
+      const message = `The user wants a file\nI write it – so.${tag}const a = 1;\nrest\nDONE`;
       for (const pieces of [[message], unitsOf(message)]) {
         const harness = thinkingHarness({ target: 'a.ts' });
         harness.message(pieces);
         expect(harness.record.question).toMatchObject({
           kind: 'lead',
-          text: `The user wants a file – so\nI write it.${tag}`,
+          text: `The user wants a file\nI write it – so.${tag}`,
         });
         harness.message(`I drop it.${tag}DROP`);
         expect(harness.file).toBe('const a = 1;\nrest\n');
@@ -67,6 +67,12 @@ describe('R275: a closing tag that no block in the text opened', () => {
     harness.message(`${text}DONE`);
     expect(harness.file).toBe(text);
   });
+});
+
+it('R275: reasoning on the first line alone is quoted without the text behind it', () => {
+  const harness = thinkingHarness();
+  harness.message('I write it.</think>rest\nDONE');
+  expect(harness.record.question).toMatchObject({ kind: 'lead', text: 'I write it.</think>' });
 });
 
 describe('R275: a model whose template opens the block, message after message', () => {

@@ -74,6 +74,7 @@ describe('the message has ended', () => {
     ['max_tokens', 'length'],
     ['content_filter', 'refusal'],
     ['content_filter: PROHIBITED_CONTENT', 'refusal'],
+    ['PROHIBITED_CONTENT', 'refusal'],
     ['RECITATION', 'refusal'],
     ['function_call', 'stop'],
     ['eos', 'stop'],

@@ -21,6 +21,7 @@ describe('a refused request', () => {
     [429, { message: 'No credit', code: 'insufficient_quota' }, 'PROVIDER_RATE_LIMIT', false],
     [402, { message: 'Insufficient Balance' }, 'PROVIDER_RATE_LIMIT', false],
     [503, { message: 'Busy' }, 'PROVIDER_OVERLOADED', true],
+    [503, { message: 'Context size has been exceeded.' }, 'PROVIDER_OVERLOADED', true],
     [529, { message: 'Overloaded' }, 'PROVIDER_OVERLOADED', true],
     [500, { message: 'Oops' }, 'PROVIDER_ERROR', true],
     [408, { message: 'Timeout' }, 'PROVIDER_ERROR', true],

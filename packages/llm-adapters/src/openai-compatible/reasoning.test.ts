@@ -158,6 +158,7 @@ test('the details of the reasoning go back with the message, each as if it had c
     chunk({ content: '', reasoning: 'th', reasoning_details: [{ ...text, text: 'th' }] }),
     chunk({ reasoning: 'ink', reasoning_details: [{ ...text, text: 'ink', signature: null }] }),
     chunk({ reasoning_details: [{ ...text, text: '', signature: 'c2ln' }] }),
+    chunk({ reasoning_details: [{ ...text, text: '', signature: null }] }),
     chunk({ ...call(), reasoning_details: [encrypted] }),
     chunk({ reasoning_details: [encrypted] }),
     chunk({}, 'tool_calls'),
@@ -173,12 +174,28 @@ test('the details of the reasoning go back with the message, each as if it had c
   expect(sent()[1]).toMatchObject([{ reasoning: 'think', reasoning_details: details }]);
 });
 
+test('details of different kinds or places stay apart, and beside text none is lost', async () => {
+  const part = (type: string, index: number, text: string) => ({ type, index, text });
+  const details = [
+    part('reasoning.text', 0, 'a'),
+    part('reasoning.text', 1, 'b'),
+    part('reasoning.other', 1, 'c'),
+  ];
+  const deltas = details.map((detail) => ({ content: 'x', reasoning_details: [detail] }));
+  const answer = sse(...[...deltas, call()].map((delta) => chunk(delta)), chunk({}, 'tool_calls'));
+  const { send } = await connect({ pieces: [answer + DONE] });
+  expect((await send(QUESTION)).at(-1)).toMatchObject({
+    providerData: { value: { reasoning_details: details } },
+  });
+});
+
 test.for([
   ['no call follows them', 'x', []],
   ['there are too many of them', 'x'.repeat(1024 * 1024), [call()]],
 ] as const)('details do not go back if %s', async ([, data, calls]) => {
   const detail = { type: 'reasoning.encrypted', index: 0, data };
-  const deltas = [{ reasoning_details: [detail] }, ...calls, { content: 'a' }];
+  const details = [{ ...detail, data: 'x' }, detail];
+  const deltas = [{ reasoning_details: details }, ...calls, { content: 'a' }];
   const { send } = await connect({
     pieces: [sse(...deltas.map((delta) => chunk(delta)), chunk({}, 'stop'), DONE)],
   });
@@ -213,6 +230,21 @@ describe('a server that demands reasoning', () => {
       'hm',
     ]);
   });
+});
+
+test('a server that does not know details gets none', async () => {
+  const detail = { type: 'reasoning.encrypted', index: 0, data: 'c2ln' };
+  const deltas = [{ reasoning_details: [detail] }, call()];
+  const answer = sse(...deltas.map((delta) => chunk(delta)), chunk({}, 'tool_calls'), DONE);
+  const refusal = refusing("property 'messages.1.reasoning_details' is unsupported");
+  const { send, sent } = await connect([{ pieces: [answer] }, refusal, GOOD]);
+  const events = await send(QUESTION);
+  const last = events.at(-1);
+  const data = last?.type === 'finish' ? last.providerData : undefined;
+  const message = { ...said(...callsIn(events)), ...(data && { providerData: data }) };
+  expect(textOf(await send(answered(message)))).toBe('a');
+  const given = sent().map((request) => request.map((each) => each['reasoning_details']));
+  expect(given.slice(1)).toEqual([[[detail]], [undefined]]);
 });
 
 test.for([

@@ -70,6 +70,7 @@ test.for([
   ['error', 'PROVIDER_ERROR'],
   ['insufficient_system_resource', 'PROVIDER_OVERLOADED'],
   ['function_call_filter: MALFORMED_FUNCTION_CALL', 'PROVIDER_ERROR'],
+  ['MALFORMED_FUNCTION_CALL', 'PROVIDER_ERROR'],
 ] as const)('the finish reason %s is an error', async ([reason, code]) => {
   expect(errorOf(await receive(sse(content('a'), chunk({}, reason), DONE))).code).toBe(code);
 });

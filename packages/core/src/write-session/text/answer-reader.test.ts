@@ -365,6 +365,8 @@ describe('while it arrives', () => {
     const reader = readAnswer(createAnswerReader(offer), 'He came late.\nNobody had waited.');
     expect(canStillBeAnswer(reader)).toBe(true);
     expect(canStillBeAnswer(readAnswer(reader, '\n'))).toBe(false);
+    const withToken = '<|im_start|>assistant\nHe came late.\nNobody had waited.\nDONE';
+    expect(readWholeReply(offer, withToken)).toEqual(TEXT);
   });
 
   test('blanks count as well: they are held (A3)', () => {

@@ -104,6 +104,8 @@ describe('R021: a near miss', () => {
     const result = readMessage(['DONE'], { before: 'last line' });
     expect(result.content).toBe('DONE');
     expect(result.ending).toMatchObject({ kind: 'near_miss', text: 'DONE', contentEnd: 9 });
+    const withToken = readMessage(['DONE</s>'], { before: 'last line' });
+    expect(withToken.ending).toMatchObject({ text: 'DONE</s>', contentEnd: 9 });
   });
 
   test('a line whose beginning stood there before is judged by its end alone', () => {

@@ -54,8 +54,7 @@ export function nearMissOf(line: LastLine): string | null {
   const found = nearMissIn(line);
   const text = found === null ? withoutTokensAtEnd(line.text) : line.text;
   if (text === line.text) return found;
-  const before =
-    line.isWhole && isBareDone(text) ? text : nearMissIn({ ...line, text, isTerminated: false });
+  const before = nearMissIn({ ...line, text, isTerminated: false });
   return line.text.slice(text.length - (before ?? '').length);
 }
 
